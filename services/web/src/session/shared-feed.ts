@@ -23,6 +23,10 @@ type Said =
   | { type: 'event'; after: Position; event: ChatEvent | undefined; position: Position }
   /** Another tab leads from now on. */
   | { type: 'lead' }
+  /** A tab wants to know whether its leader still runs. */
+  | { type: 'ping' }
+  /** The leader runs, perhaps without a point. */
+  | { type: 'alive' }
   | { type: 'unreachable' };
 
 interface SharedFeedOptions {
@@ -36,6 +40,8 @@ interface SharedFeedOptions {
 
 /** A tab that asks gives a leader up after this time, because the browser may have stopped it. */
 const answerMs = 10_000;
+/** The mean time between two questions to the leader. */
+const pingMs = 20_000;
 
 /**
  * The events of one queue in every tab of a browser. The tab that holds a lock leads: it polls, and tells the others.
@@ -53,6 +59,11 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   /** Ends the current request of the lock, and the lead. */
   #turn: AbortController | undefined;
   readonly #waiting: (ChatEvent | NewModel)[] = [];
+  #pingTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Runs from a question until the leader is heard. */
+  #answerTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Nobody takes the events any more. */
+  #isOver = false;
   #failure: { error: unknown } | undefined;
   #wake: () => void = () => undefined;
 
@@ -91,20 +102,13 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   /** Takes part, at the start and after `leave`. */
   join(): void {
     const { name } = this.#options;
-    if (this.#turn) return;
-    if (name === undefined) {
-      const turn = new AbortController();
-      this.#turn = turn;
-      void this.#lead(turn);
-      return;
-    }
+    if (this.#turn || this.#isOver) return;
+    if (name === undefined) return this.#leadAlone();
     this.#channel = new BroadcastChannel(name);
     this.#channel.onmessage = ({ data }) => this.#hear(data as Said);
     void this.#compete(false);
     this.#ask();
-    setTimeout(() => {
-      if (this.#channel && !this.#isLeading && (this.#isBehind || !this.#point)) void this.#compete(true);
-    }, answerMs);
+    this.#watch();
   }
 
   /** Gives up the lead and hears nothing more: for a page that the browser puts away. */
@@ -114,6 +118,8 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     this.#isLeading = false;
     this.#channel?.close();
     this.#channel = undefined;
+    clearTimeout(this.#pingTimer);
+    this.#heard();
   }
 
   /** A tab on screen leads, because browsers slow down or stop the others. */
@@ -127,11 +133,16 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ChatEvent | NewModel, void, undefined> {
-    for (;;) {
-      const next = this.#waiting.shift();
-      if (next) yield next;
-      else if (this.#failure) throw this.#failure.error;
-      else await this.#woken();
+    try {
+      for (;;) {
+        const next = this.#waiting.shift();
+        if (next) yield next;
+        else if (this.#failure) throw this.#failure.error;
+        else await this.#woken();
+      }
+    } finally {
+      this.#isOver = true;
+      this.leave();
     }
   }
 
@@ -148,6 +159,38 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   #ask(): void {
     this.#isBehind = this.#point !== undefined;
     this.#say({ type: 'ask', from: this.#id });
+    this.#expect();
+  }
+
+  get #isLacking(): boolean {
+    return this.#isBehind || !this.#point;
+  }
+
+  /** Asks from time to time for what is missing, or, on screen, whether the leader still runs. */
+  #watch(): void {
+    const ask = (): void => {
+      this.#watch();
+      if (this.#isLeading) return;
+      if (this.#isLacking) this.#ask();
+      else if (this.#options.isVisible()) {
+        this.#say({ type: 'ping' });
+        this.#expect();
+      }
+    };
+    this.#pingTimer = setTimeout(ask, pingMs * (0.75 + Math.random() / 2));
+  }
+
+  /** Takes the lead unless the leader is heard in time. */
+  #expect(): void {
+    this.#answerTimer ??= setTimeout(() => {
+      this.#answerTimer = undefined;
+      if (this.#channel && !this.#isLeading) void this.#compete(true);
+    }, answerMs);
+  }
+
+  #heard(): void {
+    clearTimeout(this.#answerTimer);
+    this.#answerTimer = undefined;
   }
 
   /** Waits for the lock, or takes it from its holder. */
@@ -159,14 +202,24 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     try {
       const how = takes ? { steal: true } : { signal: turn.signal };
       await navigator.locks.request(name, how, () => this.#lead(turn));
-    } catch {
-      // The request was given up, or another tab has taken the lock.
+    } catch (error) {
       turn.abort();
-      if (this.#turn === turn) {
-        this.#isLeading = false;
-        void this.#compete(false);
-      }
+      // The request was given up.
+      if (this.#turn !== turn) return;
+      // This browser grants no locks.
+      if (!isStolen(error)) return this.#leadAlone();
+      this.#isLeading = false;
+      void this.#compete(false);
+      if (!this.#point) this.#ask();
     }
+  }
+
+  /** Polls for this tab only. */
+  #leadAlone(): void {
+    this.leave();
+    const turn = new AbortController();
+    this.#turn = turn;
+    void this.#lead(turn);
   }
 
   /** Polls until another tab takes the lead, or this one leaves. */
@@ -174,6 +227,7 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     if (signal.aborted) return;
     this.#isLeading = true;
     this.#isBehind = false;
+    this.#heard();
     this.#say({ type: 'lead' });
     try {
       const from = this.#point?.position;
@@ -233,13 +287,24 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
 
   #hear(said: Said): void {
     if (said.type === 'unreachable') this.#options.onUnreachable();
-    else if (this.#isLeading) {
-      if (said.type === 'ask' && this.#point)
-        this.#say({ type: 'point', point: this.#point, to: said.from, isVisible: this.#options.isVisible() });
-    } else if (said.type === 'event') this.#hearEvent(said);
+    else if (said.type === 'ask' || said.type === 'ping') this.#answer(said);
+    else if (!this.#isLeading) this.#hearLeader(said);
+  }
+
+  #answer(said: Extract<Said, { type: 'ask' | 'ping' }>): void {
+    if (!this.#isLeading) return;
+    const point = this.#point;
+    if (said.type === 'ask' && point)
+      this.#say({ type: 'point', point, to: said.from, isVisible: this.#options.isVisible() });
+    else this.#say({ type: 'alive' });
+  }
+
+  #hearLeader(said: Extract<Said, { type: 'event' | 'point' | 'lead' | 'alive' }>): void {
+    this.#heard();
+    if (said.type === 'event') this.#hearEvent(said);
     else if (said.type === 'point') this.#hearPoint(said);
     // The earlier leader may have gone without an answer.
-    else if (said.type === 'lead' && (this.#isBehind || !this.#point)) this.#ask();
+    else if (said.type === 'lead' && this.#isLacking) this.#ask();
   }
 
   #hearEvent({ after, event, position }: Extract<Said, { type: 'event' }>): void {
@@ -254,6 +319,8 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     const known = this.#point?.position;
     if (known && !this.#isBehind && known.queue_id === point.position.queue_id) return;
     this.#adopt(point);
-    if (to !== undefined && !isVisible && this.#options.isVisible()) this.shown();
+    if (!isVisible && this.#options.isVisible()) this.shown();
   }
 }
+
+const isStolen = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
