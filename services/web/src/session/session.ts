@@ -2,6 +2,7 @@ import { ApiError, type ChatEvent, type Client, createClient, follow } from '@na
 import { registerParams } from '../state/model.ts';
 import { keyOf, type Message, type Narrow, type Place, placeOf, termsOf } from '../state/place.ts';
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
+import { Connection } from './connection.ts';
 import { csrfToken } from './csrf.ts';
 import { goToLogin } from './login.ts';
 import { MessageActions } from './message-actions.ts';
@@ -22,7 +23,6 @@ const recentSize = 400;
 /** Two frames of a screen. */
 const drawMs = 32;
 const hiddenDrawMs = 500;
-const caughtUpMs = 3_000;
 
 /** A signed-in person: the state on screen, and everything that sends or receives. */
 export class Session {
@@ -38,7 +38,7 @@ export class Session {
   readonly #presence: PresenceReporter;
   #sending: Promise<void> = Promise.resolve();
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
-  #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly connection: Connection;
   /** The list on the page, and the message at its top. */
   shown: { narrow: Narrow; topId: number | undefined } | undefined;
   readonly reading: ReadMarker;
@@ -53,6 +53,7 @@ export class Session {
     this.reading = new ReadMarker(client, (ids) => this.#dispatch({ type: 'read', ids }));
     const state = (): State => this.#state;
     const store = { state, dispatch: (action: Action) => this.#dispatch(action) };
+    this.connection = new Connection({ client, ...store, tellOthers: () => feed.unreachable() });
     this.writer = new Writer(client, store);
     this.#presence = new PresenceReporter(client, store);
     this.#searches = new SearchFollower(client, {
@@ -67,7 +68,7 @@ export class Session {
     const client = createClient({
       url: location.origin,
       session: { csrfToken },
-      onAttempt: (failure) => session?.attempted(failure),
+      onAttempt: (failure) => session?.connection.attempted(failure),
     });
     // Without a session, a register is answered as to a spectator.
     const { user_id: ownId } = await client.getOwnUser();
@@ -75,7 +76,7 @@ export class Session {
       name: sharedName(ownId),
       open: (options) => follow(client, registerParams, options),
       isVisible: () => document.visibilityState === 'visible',
-      onUnreachable: () => session?.attempted(new Error('Another tab does not reach the server')),
+      onUnreachable: () => session?.connection.lost(),
     });
     followPage(feed);
     session = new Session(client, feed);
@@ -151,24 +152,6 @@ export class Session {
       if (error instanceof ApiError && error.status === 401) goToLogin();
       else throw error;
     }
-  }
-
-  /** Says on screen that the server cannot be reached, and asks for it until it answers. */
-  attempted(failure: unknown): void {
-    if (failure === undefined || this.#state.connection === 'reconnecting') return;
-    if (failure instanceof ApiError && failure.status === 429) return;
-    clearTimeout(this.#caughtUpTimer);
-    this.#feed.unreachable();
-    this.#dispatch({ type: 'connection', connection: 'reconnecting' });
-    void this.#client.getServerSettings({}, { retryForMs: Number.POSITIVE_INFINITY }).then(
-      () => this.#connected(),
-      () => this.#connected(),
-    );
-  }
-
-  #connected(): void {
-    this.#dispatch({ type: 'connection', connection: 'caught up' });
-    this.#caughtUpTimer = setTimeout(() => this.#dispatch({ type: 'connection', connection: 'connected' }), caughtUpMs);
   }
 
   /** Loads messages around one, or around the first unread one. */
