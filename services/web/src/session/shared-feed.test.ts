@@ -205,7 +205,7 @@ test('a tab whose leader does not answer takes the lead', async () => {
   // A page that the browser stopped holds the lock, and hears nothing.
   const stopped = navigator.locks.request(name, () => new Promise(() => undefined));
   stopped.catch(() => undefined);
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const tab = new Tab(true);
   tabs = [tab];
   void tab.open(server, name);
@@ -242,4 +242,107 @@ test('a tab that has missed an event takes the state of the leader, and skips ev
   await vi.waitFor(() => expect(tab.last).toBe(4), settled);
   expect([tab.faults, lastOf((tab.feed as SharedFeed).model)]).toEqual([[], 4]);
   leader.close();
+});
+
+/** A leader that says what a test wants, in place of another tab. */
+function otherLeader(name: string) {
+  const held = navigator.locks.request(name, () => new Promise(() => undefined));
+  held.catch(() => undefined);
+  const channel = new BroadcastChannel(name);
+  const point = (isVisible: boolean, to?: string) => {
+    const position = { queue_id: 'a queue', last_event_id: 0 };
+    channel.postMessage({
+      type: 'point',
+      isVisible,
+      point: { model: modelOf(new Server().snapshot('')), position },
+      to,
+    });
+  };
+  return { channel, point };
+}
+
+test('a visible tab takes the lead from a leader that falls silent', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const server = new Server();
+    const name = `test ${randomId()}`;
+    const { channel, point } = otherLeader(name);
+    channel.onmessage = ({ data }) => data.type === 'ask' && point(true, data.from);
+    const tab = new Tab(true);
+    tabs = [tab];
+    void tab.open(server, name);
+    while (tab.last < 0) await turn();
+    expect(tab.feed?.isLeading).toBe(false);
+    vi.advanceTimersByTime(60_000);
+    while (!tab.feed?.isLeading) await turn();
+    channel.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a visible tab takes the lead from a hidden one that has a new queue', async () => {
+  const server = new Server();
+  const name = `test ${randomId()}`;
+  const { channel, point } = otherLeader(name);
+  channel.onmessage = ({ data }) => data.type === 'ask' && point(false);
+  const tab = new Tab(true);
+  tabs = [tab];
+  void tab.open(server, name);
+  await vi.waitFor(() => expect(tab.feed?.isLeading).toBe(true), settled);
+  channel.close();
+});
+
+test('a tab whose browser refuses locks leads alone, after one request', async () => {
+  const server = new Server();
+  let requests = 0;
+  const request = async () => {
+    if (++requests > 10) await new Promise(() => undefined);
+    throw new DOMException('', 'SecurityError');
+  };
+  vi.stubGlobal('navigator', { locks: { request } });
+  const tab = new Tab(true);
+  tabs = [tab];
+  void tab.open(server, `test ${randomId()}`);
+  await vi.waitFor(() => expect(tab.feed?.isLeading).toBe(true), settled);
+  expect(requests).toBe(1);
+});
+
+test('a tab that loses the lead before it has a point asks for one', async () => {
+  const name = `test ${randomId()}`;
+  const tab = new Tab(true);
+  tabs = [tab];
+  let isAsked = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    isAsked = resolve;
+  });
+  // Its register is not answered.
+  const open = () => {
+    isAsked();
+    return new Promise<never>(() => undefined);
+  };
+  void tab.open({ open } as unknown as Server, name);
+  await asked;
+  const heard = new BroadcastChannel(name);
+  const again = new Promise<void>((resolve) => {
+    heard.onmessage = ({ data }) => data.type === 'ask' && resolve();
+  });
+  navigator.locks.request(name, { steal: true }, () => new Promise(() => undefined)).catch(() => undefined);
+  await again;
+  heard.close();
+  expect(tab.feed).toBeUndefined();
+});
+
+test('a feed whose reader failed gives up the lead for good', async () => {
+  const server = new Server();
+  const options = { name: undefined, open: server.open, isVisible: () => true, onUnreachable: () => undefined };
+  const feed = await SharedFeed.start(options);
+  const reading = (async () => {
+    for await (const _ of feed) throw new Error('The reader failed');
+  })();
+  server.happen();
+  await expect(reading).rejects.toThrow('The reader failed');
+  feed.join();
+  await vi.waitFor(() => expect(server.polls).toBe(0), settled);
+  expect(feed.isLeading).toBe(false);
 });
