@@ -1,33 +1,7 @@
 import type { ChatEvent, Feed, FeedOptions, Position } from '@natter/client';
 import { applyToModel, type Model, modelOf } from '../state/model.ts';
+import type { NewModel, Point, Said } from './feed-message.ts';
 import { randomId } from './random-id.ts';
-
-/** The state that a register would answer at this position of the queue: a snapshot, and the events since. */
-interface Point {
-  model: Model;
-  position: Position;
-}
-
-/** The queue ended, or this tab has missed events: the state begins anew. */
-interface NewModel {
-  type: 'gap';
-  model: Model;
-}
-
-type Said =
-  /** A tab needs a point. */
-  | { type: 'ask'; from: string }
-  /** The leader's point; without `to` it is for all, because the queue is new. */
-  | { type: 'point'; point: Point; to?: string; isVisible: boolean }
-  /** The event that follows `after`. Without it the position alone has moved. */
-  | { type: 'event'; after: Position; event: ChatEvent | undefined; position: Position }
-  /** Another tab leads from now on. */
-  | { type: 'lead' }
-  /** A tab wants to know whether its leader still runs. */
-  | { type: 'ping' }
-  /** The leader runs, perhaps without a point. */
-  | { type: 'alive' }
-  | { type: 'unreachable' };
 
 interface SharedFeedOptions {
   /** The same for tabs of the same person and the same release; undefined if this browser cannot share. */
@@ -103,7 +77,10 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   join(): void {
     const { name } = this.#options;
     if (this.#turn || this.#isOver) return;
-    if (name === undefined) return this.#leadAlone();
+    if (name === undefined) {
+      this.#leadAlone();
+      return;
+    }
     this.#channel = new BroadcastChannel(name);
     this.#channel.onmessage = ({ data }) => this.#hear(data as Said);
     void this.#compete(false);
@@ -206,8 +183,8 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
       turn.abort();
       // The request was given up.
       if (this.#turn !== turn) return;
-      // This browser grants no locks.
-      if (!isStolen(error)) return this.#leadAlone();
+      // Another tab has taken the lock, or this browser grants none.
+      if (!(error instanceof DOMException && error.name === 'AbortError')) return this.#leadAlone();
       this.#isLeading = false;
       void this.#compete(false);
       if (!this.#point) this.#ask();
@@ -293,9 +270,8 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
 
   #answer(said: Extract<Said, { type: 'ask' | 'ping' }>): void {
     if (!this.#isLeading) return;
-    const point = this.#point;
-    if (said.type === 'ask' && point)
-      this.#say({ type: 'point', point, to: said.from, isVisible: this.#options.isVisible() });
+    const [point, isVisible] = [this.#point, this.#options.isVisible()];
+    if (said.type === 'ask' && point) this.#say({ type: 'point', point, to: said.from, isVisible });
     else this.#say({ type: 'alive' });
   }
 
@@ -322,5 +298,3 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     if (!isVisible && this.#options.isVisible()) this.shown();
   }
 }
-
-const isStolen = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
