@@ -132,6 +132,8 @@ test('messages are sent while the storage of the browser is full', async () => {
 
 test('a page sends nothing as another person who logged in meanwhile', async () => {
   const page = await visit('persons');
+  // Written before, because the page may show the other person as soon as they have logged in.
+  await box(page).fill('A text of the first person');
   const other = await page.context().newPage();
   other.setDefaultTimeout(100_000);
   const name: PersonName = 'member2';
@@ -141,7 +143,6 @@ test('a page sends nothing as another person who logged in meanwhile', async () 
   await other.locator('input[name=password]').fill(password);
   await other.getByRole('button', { name: 'Log in' }).click();
   await other.locator('main.conversation').waitFor();
-  await box(page).fill('A text of the first person');
   await box(page).press('Enter');
   await page.getByRole('button', { name: `Account of ${full_name}` }).waitFor();
   await box(page).fill('A text of the second person');
