@@ -2,7 +2,7 @@
 CREATE TABLE messaging.link_preview_job (
   realm_id int NOT NULL,
   message_id bigint NOT NULL,
-  -- Of the text that the previews are for. Another text of the message ends the job.
+  -- The hash of the text whose links are previewed. If the message has another text, the job ends.
   content_hash bytea NOT NULL,
   urls text[] NOT NULL,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -12,7 +12,7 @@ CREATE TABLE messaging.link_preview_job (
   PRIMARY KEY (realm_id, message_id)
 );
 
--- What web pages say of themselves, by the hash of their address. Without title and description: nothing, or the page failed.
+-- Titles, descriptions and images of web pages, by the hash of their address. A page without a title and a description has no preview, or it failed.
 CREATE TABLE messaging.link_preview (
   realm_id int NOT NULL,
   url_hash bytea NOT NULL,

@@ -1,7 +1,7 @@
 import { servedFrom } from './external-content.ts';
 import { escapeHtml } from './node.ts';
 
-/** What a web page of another site says of itself. Everything in it is untrusted. */
+/** Title, description and image of a web page of another site. All of them are untrusted. */
 export interface PagePreview {
   title: string | undefined;
   description: string | undefined;

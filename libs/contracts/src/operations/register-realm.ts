@@ -14,7 +14,7 @@ const str = z.string();
 const prefixed = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [`realm_${name}`, value]));
 
-/** What a setting can be, by the name of the value. */
+/** Possible values of a setting, by name. */
 const choices = z.record(
   str,
   z.object({ id: int.describe('The value of the setting.'), name: str.describe('Its name for people.') }),
@@ -167,5 +167,5 @@ const server: Fields = {
     .describe('The reasons for which messages can be reported.'),
 };
 
-/** What a register says of the realm and the server. */
+/** Fields of a register about the realm and the server. */
 export const realmState: Fields = { ...settings, ...pictures, ...identity, ...collections, ...server };

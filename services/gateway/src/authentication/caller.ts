@@ -77,7 +77,7 @@ export interface Callers {
 
 export interface CountBytes {
   (bytes: number): Promise<void>;
-  /** What was counted until now. */
+  /** The counts until now. */
   readonly weight: number;
 }
 

@@ -33,7 +33,7 @@ interface Connection {
   body: (Transfer & { request: IncomingMessage; startBytes: number; startedAt: number }) | undefined;
   answer: Transfer;
   isClosing: boolean;
-  /** Of the client of the newest request, or of a proxy. */
+  /** The network of the client of the newest request, or of a proxy. */
   network: string;
 }
 

@@ -7,7 +7,7 @@ export const maxDescriptionLength = 300;
 /** Longer addresses of images are ignored: each byte takes two characters of the message. */
 export const maxImageLength = 1_000;
 
-/** What a page says of itself, with bounded lengths; undefined without a title and a description. `url`: its own address. */
+/** The preview of a page, with bounded lengths; undefined without a title and a description. `url`: its own address. */
 export function previewOf(html: string, url: string): PagePreview | undefined {
   const facts = factsOf(html);
   const title = shortened(facts.get('og:title') ?? facts.get('title'), maxTitleLength);

@@ -28,7 +28,7 @@ export const channelFields = {
   ...channelPermissionsSchema.shape,
 };
 
-/** What a subscriber sees beside it. */
+/** Fields that a channel also has in the list of its subscriber. */
 export const ownFields = {
   desktop_notifications: bool.nullable(),
   email_notifications: bool.nullable(),
