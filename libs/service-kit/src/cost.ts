@@ -9,7 +9,7 @@ let share = 0;
 let usedMs = cpuMs();
 let lookedAt = 0;
 /** Reading the counters costs some microseconds, and short requests need not be distinguished. */
-const lookEveryMs = 2;
+const lookEveryMs = 10;
 
 /**
  * Estimates what `work` costs, in milliseconds: an equal share of the CPU time that the process used, with all threads,
@@ -31,6 +31,33 @@ export function measureCost<R>(work: (spentMs: () => number) => Promise<R>): Pro
     }
   });
 }
+
+/**
+ * Runs work that is charged to nobody, for example the response to a poll. It counts as in progress, so that requests
+ * beside it are not charged with its CPU time, except while `idle` waits.
+ */
+export async function withoutCharge<R>(work: (idle: Idle) => Promise<R>): Promise<R> {
+  const count = (difference: 1 | -1): void => {
+    advance();
+    running += difference;
+  };
+  count(1);
+  try {
+    return await work(async (wait) => {
+      count(-1);
+      try {
+        return await wait;
+      } finally {
+        count(1);
+      }
+    });
+  } finally {
+    count(-1);
+  }
+}
+
+/** Waits without being in progress. */
+export type Idle = <W>(wait: Promise<W>) => Promise<W>;
 
 function advance(): void {
   const at = performance.now();

@@ -15,7 +15,7 @@ export { scheduledSubject } from '@natter/event-log';
 export { authorize, type Permits } from './authorize.ts';
 export * from './bus.ts';
 export * from './config.ts';
-export { measureCost } from './cost.ts';
+export { type Idle, measureCost, withoutCharge } from './cost.ts';
 export * from './file-store.ts';
 export * from './json-pieces.ts';
 export * from './local-counts.ts';

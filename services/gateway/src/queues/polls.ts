@@ -9,7 +9,7 @@ import {
   type RequestMeta,
 } from '@natter/contracts';
 import { type LogRedis, queueSubject, type Verifier } from '@natter/event-log';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, type Idle, withoutCharge } from '@natter/service-kit';
 import type { RealmTails } from '../log-tail/realm-tails.ts';
 import { type Arrival, createArrivals } from './poll-arrivals.ts';
 import { badQueue, createQueueLife, type QueueLife } from './queue-life.ts';
@@ -115,7 +115,7 @@ export function createPolls(options: {
     // Registered before it is numbered: a newer poll elsewhere may be announced before this one is held.
     const { arrival, leave } = arrivals.add(queueId, poller.actor);
     try {
-      return await serve(poller, request, arrival);
+      return await withoutCharge((idle) => serve(poller, request, { arrival, idle }));
     } finally {
       leave();
     }
@@ -128,7 +128,11 @@ export function createPolls(options: {
     arrival.isGuest ||= isGuest(actor);
   }
 
-  async function serve(poller: Poller, request: PollRequest, arrival: Arrival): Promise<PollAnswer> {
+  async function serve(
+    poller: Poller,
+    request: PollRequest,
+    { arrival, idle }: { arrival: Arrival; idle: Idle },
+  ): Promise<PollAnswer> {
     const { actor, meta, hangup } = poller;
     const { queueId, lastEventId, dontBlock } = request;
     const [[queue, generation], tail] = await Promise.all([opening.open(actor, meta, queueId), tails.get(meta)]);
@@ -179,7 +183,7 @@ export function createPolls(options: {
         const left = until - performance.now();
         isHeld = true;
         if (left <= 0) return answer([JSON.stringify({ type: 'heartbeat', id: scan.lastId })]);
-        await new Promise<void>((resolve) => {
+        const woken = new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, Math.max(50, Math.min(left, keeping.dueIn())));
           wake = () => {
             clearTimeout(timer);
@@ -187,6 +191,7 @@ export function createPolls(options: {
           };
           if (ended !== undefined || scan.hasMore) wake();
         });
+        await idle(woken);
         wake = () => undefined;
       }
     } finally {

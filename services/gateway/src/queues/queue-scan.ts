@@ -60,6 +60,7 @@ const entriesPerTurn = 500;
 export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }: ScanContext): {
   start(of: ScanOf): Promise<QueueScan>;
 } {
+  const now = (): number => log.now();
   /**
    * How far the log was scanned for a cursor, so that a queue with few matches does not scan the same entries again.
    */
@@ -80,7 +81,7 @@ export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }:
 
       const eventOf = async (entry: LogEntry, isFirst: boolean): Promise<string | 'later' | undefined> => {
         if (queue.all_public_streams) isOpen = isNoGuestAfter(entry, queue.user_id, isOpen);
-        const event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry, log.now());
+        const event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry, now);
         if (event === undefined || !entry.event.withheld) return event;
         // Revealing may fail, so it happens only for the first event of a response: earlier events are not delayed.
         return isFirst && !arrival.revokedAt ? reveal(bus, { meta, actor }, entry.event.withheld, event) : 'later';

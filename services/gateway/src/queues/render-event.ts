@@ -22,17 +22,17 @@ export const eventId = (queue: QueueRecord, position: { number: number; n: numbe
 
 /**
  * The event as this queue's client sees it, as JSON; undefined if it is not for this queue. Queues with equal
- * capabilities and an equal view of the event share one text; only the id and the receiver's own fields are added. `now`: by
- * the clock of Redis, by which ephemeral events and queues are dated.
+ * capabilities and an equal view of the event share one text; only the id and the receiver's own fields are added. `now`
+ * returns milliseconds by the clock of Redis, by which ephemeral events and queues are dated.
  */
-export function renderFor(queue: QueueRecord, entry: LogEntry, now: number): string | undefined {
+export function renderFor(queue: QueueRecord, entry: LogEntry, now: () => number): string | undefined {
   const { event } = entry;
   if (internalTypes.has(event.type)) return undefined;
   if (queue.event_types !== null && !queue.event_types.includes(event.type)) return undefined;
   if (isSuperseded(queue, event)) return undefined;
   // Ephemeral events from before the start of the queue are outdated, as are recorded ones after a while.
   if (entry.n > 0 && entry.at < queue.created_at) return undefined;
-  if (ephemeralTypes.has(event.type) && now - entry.at > outdatedAfterMs) return undefined;
+  if (ephemeralTypes.has(event.type) && now() - entry.at > outdatedAfterMs) return undefined;
   const isFor = reaches(event.audience, queue.user_id);
   const isOpen = queue.all_public_streams && event.message?.isPublic === true;
   if (!isFor && !isOpen) return undefined;
