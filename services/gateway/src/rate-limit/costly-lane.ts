@@ -80,10 +80,7 @@ const forgetEvery = 50;
 const maxWaiting = 10_000;
 /** CPU milliseconds that any request may take without being expensive. */
 const cheapMs = 10;
-/**
- * The lane holds only newcomers and people whose mean cost beyond `cheapMs` is higher. On a busy machine cheap requests
- * take longer than `cheapMs` now and then, and the first ones of a user may be much more expensive.
- */
+/** Mean cost beyond `cheapMs` above which people are held. Cheap requests cost more than `cheapMs` now and then. */
 const cheapMeanMs = 4;
 /** The lane holds only newcomers and people with a higher cost. */
 const personCostMs = 20;
