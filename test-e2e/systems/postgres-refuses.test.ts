@@ -111,3 +111,21 @@ test('writes are refused when PostgreSQL stays read-only, while reads go on', as
   );
   expect(await contentsOf('refused')).toEqual(['later']);
 });
+
+test('scheduled messages are sent in order of time, also if PostgreSQL is read-only when the first one is due', async () => {
+  const found = await request(system.url, system.people.owner, 'GET /get_stream_id', { stream: 'general' });
+  const channel = found.body.stream_id;
+  const begunAt = Math.floor(Date.now() / 1000);
+  const [firstAt, secondAt] = [begunAt + 5, begunAt + 9];
+  for (const [content, at] of [
+    ['first', firstAt],
+    ['second', secondAt],
+  ] as const) {
+    const form = { type: 'channel', to: channel, topic: 'scheduled', content, scheduled_delivery_timestamp: at };
+    expect((await post('/scheduled_messages', form)).status).toBe(200);
+  }
+  await readOnly(true);
+  await pause(firstAt * 1000 + 1_500 - Date.now());
+  await readOnly(false);
+  await expect.poll(() => contentsOf('scheduled'), { timeout: 60_000 }).toEqual(['first', 'second']);
+});

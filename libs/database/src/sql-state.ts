@@ -6,16 +6,19 @@ export function sqlState(error: unknown): string | undefined {
 
 const socketCode = /^(?:E(?:AI_)?[A-Z]+|ERR_(?:SOCKET|STREAM|SSL|TLS)_\w+)$/;
 
+/** PostgreSQL closed the connection because its transaction was idle for too long. */
+const idleInTransaction = '25P03';
+
 /**
- * Class 08 and 57P, error codes of sockets and of TLS, and driver errors without a code: the connection or the server is
- * gone.
+ * Class 08 and 57P, connections that were closed because their transaction was idle, error codes of sockets and of TLS, and driver
+ * errors without a code: the connection or the server is gone.
  */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code === undefined)
     return /connection terminated|connection error|not queryable|client was closed|timeout/i.test(error.message);
-  return code.startsWith('08') || code.startsWith('57P') || socketCode.test(code);
+  return code.startsWith('08') || code.startsWith('57P') || code === idleInTransaction || socketCode.test(code);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Database, inBatches, sql } from '@natter/database';
 import { isCallKey } from './answer-once.ts';
+import { repeat } from './repeat.ts';
 
 const forgetEveryMs = 30_000;
 /** Calls are repeated within the deadline of their request: a few seconds. */
@@ -10,7 +11,7 @@ const batchSize = 5_000;
  * Deletes stored answers that can no longer be requested: those under a client's key after a day, those of calls after
  * two minutes.
  */
-export function forgetAnswers(database: Database, schema: string, onError: (error: unknown) => void): () => void {
+export function forgetAnswers(database: Database, schema: string, onError: (error: unknown) => void): () => Promise<void> {
   const table = sql.identifier([schema, 'idempotency']);
   const forgetWhere = (condition: ReturnType<typeof sql.fragment>): Promise<void> =>
     inBatches(batchSize, () =>
@@ -22,7 +23,5 @@ export function forgetAnswers(database: Database, schema: string, onError: (erro
     await forgetWhere(sql.fragment`${isCallKey} AND created_at < now() - make_interval(secs => ${callSeconds})`);
     await forgetWhere(sql.fragment`NOT ${isCallKey} AND created_at < now() - interval '24 hours'`);
   };
-  const timer = setInterval(() => void forget().catch(onError), forgetEveryMs);
-  timer.unref();
-  return () => clearInterval(timer);
+  return repeat({ everyMs: forgetEveryMs, onError }, forget);
 }

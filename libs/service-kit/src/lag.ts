@@ -13,13 +13,19 @@ export interface LagMeter {
 const lookEveryMs = 20;
 const meanOverMs = 250;
 const longTurnMs = 5;
+/** A gap longer than this, in which the process used less than a tenth of it as CPU time, is no lag: it was stopped. */
+const stoppedMs = 1_000;
 
 export function startLagMeter(): LagMeter {
   const mean: Lag = { ms: 0, longMs: 0 };
   let expected = performance.now() + lookEveryMs;
+  let before = process.threadCpuUsage();
   const look = (): void => {
     const now = performance.now();
-    const lateMs = Math.max(0, now - expected);
+    const { user, system } = process.threadCpuUsage(before);
+    before = process.threadCpuUsage();
+    const gapMs = Math.max(0, now - expected);
+    const lateMs = gapMs > stoppedMs && (user + system) / 1_000 < gapMs / 10 ? 0 : gapMs;
     // In a long turn messages arrive at any time, so they wait half of it on average.
     const kept = Math.exp(-(lookEveryMs + lateMs) / meanOverMs);
     mean.ms = mean.ms * kept + (lateMs / 2) * (1 - kept);

@@ -255,7 +255,7 @@ export function wireOwner(
       return consumer;
     },
     close: async () => {
-      stopForgetting();
+      await stopForgetting();
       await Promise.all(consumers.map((consumer) => consumer.stop()));
       await renderer.close();
       redis.close();

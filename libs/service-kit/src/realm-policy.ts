@@ -17,8 +17,7 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
   return {
     async get(meta, fresh) {
       const cached = known.get(meta.realmId);
-      const isCurrent = meta.realmVersion === undefined ? !fresh : (cached?.version ?? -1) >= meta.realmVersion;
-      if (cached && isCurrent) return cached;
+      if (cached && isCurrent(cached, meta, fresh)) return cached;
       const asked = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
       // Services of the previous release, which run side by side during an upgrade, return no URL.
       const policy = { ...asked, url: asked.url ?? defaultRealmUrl(asked.host) };
@@ -27,6 +26,15 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
       return policy;
     },
   };
+}
+
+/**
+ * A higher version than that of the request is newer, or was lost when PostgreSQL failed over to a replica that lacked
+ * it. A repeated attempt therefore accepts the version of the request only.
+ */
+function isCurrent({ version }: RealmPolicy, { realmVersion }: RequestMeta, fresh: boolean): boolean {
+  if (realmVersion === undefined) return !fresh;
+  return fresh ? version === realmVersion : version >= realmVersion;
 }
 
 /** The expected versions of a decision made with this policy. */

@@ -19,7 +19,7 @@ export function confirmService(bus: Bus, log: Logger): { stop(): void } {
       await canAuthenticate(bus, meta)
         .then(() => bus.call(eventQueueOperations.confirmService, {}, { meta }))
         .catch((error: unknown) => log.debug({ err: error }, 'confirming the service failed'));
-      await new Promise((resolve) => setTimeout(resolve, everyMs));
+      await new Promise((resolve) => setTimeout(resolve, everyMs * (0.9 + Math.random() * 0.2)));
     }
   })();
   return {

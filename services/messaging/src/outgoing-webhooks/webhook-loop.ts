@@ -37,7 +37,7 @@ export function startWebhookLoop(
       } catch (error) {
         onError(error);
       }
-      if (!isHinted) await sleep(longestSleepMs);
+      if (!isHinted) await sleep(longestSleepMs * (0.8 + Math.random() * 0.2));
     }
   })();
 

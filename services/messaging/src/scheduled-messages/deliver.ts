@@ -1,5 +1,5 @@
 import { ChatError, type LogEvent, type RequestMeta } from '@natter/contracts';
-import { type Database, type Decided, sql, tryLock, VersionsChanged, type Work } from '@natter/database';
+import { type Database, type Decided, isRefusedForNow, sql, tryLock, VersionsChanged, type Work } from '@natter/database';
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
@@ -75,7 +75,8 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
       }
       return (await commit(realmId, ready)) ? 'sent' : 'taken';
     } catch (error) {
-      if (error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE') throw error;
+      // All messages wait: one that is postponed alone would be overtaken by later ones.
+      if ((error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE') || isRefusedForNow(error)) throw error;
       if (!(error instanceof VersionsChanged)) delivery.onError(error, { realmId, rows: rows.length });
       return 'split';
     }

@@ -19,6 +19,8 @@ const longestSleepMs = 1_000;
 const idlePauseMs = 30;
 const realmsAtOnce = 4;
 
+const failurePauseMs = (): number => 200 + Math.random() * 300;
+
 const stateRow = z.object({ now: z.number(), next: z.number().nullable() });
 
 /**
@@ -34,6 +36,8 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
   let timer: NodeJS.Timeout | undefined;
   /** Realms whose batch is being delivered. */
   const running = new Map<number, Promise<void>>();
+  /** Realms whose batch failed, with the time of the next attempt. */
+  const failed = new Map<number, number>();
   /** Whether a batch has sent something since the last round. */
   let hasDelivered = false;
 
@@ -53,7 +57,7 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
         } else if (next !== null) sleepMs = Math.min((next - now) * 1000, longestSleepMs);
       } catch (error) {
         onError(error);
-        sleepMs = 200 + Math.random() * 300;
+        sleepMs = failurePauseMs();
       }
       await sleep(sleepMs);
     }
@@ -79,7 +83,8 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
   async function beginBatches(): Promise<void> {
     const realms = await database.any(sql.type(z.object({ realm_id: z.number() }))`
       SELECT DISTINCT realm_id FROM messaging.scheduled_message WHERE state = 'waiting' AND due_at <= clock_timestamp()`);
-    const waiting = realms.map(({ realm_id }) => realm_id).filter((id) => !running.has(id));
+    for (const [id, until] of failed) if (until < performance.now()) failed.delete(id);
+    const waiting = realms.map(({ realm_id }) => realm_id).filter((id) => !running.has(id) && !failed.has(id));
     for (const realmId of waiting.sort(() => Math.random() - 0.5)) {
       if (running.size >= realmsAtOnce) await Promise.race(running.values());
       if (isStopped) return;
@@ -94,6 +99,7 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
       wake();
     } catch (error) {
       onError(error);
+      failed.set(realmId, performance.now() + failurePauseMs());
     } finally {
       running.delete(realmId);
     }

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { startLagMeter } from './lag.ts';
+
+let now = 0;
+let usedMs = 0;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  vi.spyOn(process, 'threadCpuUsage').mockImplementation((before) => ({
+    user: usedMs * 1_000 - (before?.user ?? 0),
+    system: 0,
+  }));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** The meter looks after a gap in which the process used some CPU time. */
+function lagAfter(gapMs: number, cpuMs: number): number {
+  const meter = startLagMeter();
+  [now, usedMs] = [now + gapMs, usedMs + cpuMs];
+  vi.advanceTimersByTime(20);
+  return meter.current().ms;
+}
+
+test('a long turn of the event loop is lag', () => {
+  expect(lagAfter(3_000, 2_900)).toBeGreaterThan(1_000);
+  expect(lagAfter(200, 0)).toBeGreaterThan(40);
+});
+
+test('the time in which a process was stopped is no lag', () => {
+  expect(lagAfter(3_000, 5)).toBe(0);
+});

@@ -1,0 +1,23 @@
+import type { RealmPolicy, RequestMeta } from '@natter/contracts';
+import { expect, test } from 'vitest';
+import type { Bus } from './bus.ts';
+import { createRealmPolicies } from './realm-policy.ts';
+
+let stored = 10;
+const bus = { call: async () => ({ version: stored, url: 'http://localhost' }) as RealmPolicy } as unknown as Bus;
+const at = (realmVersion: number): RequestMeta => ({
+  requestId: '1',
+  realmId: 1,
+  client: 'test',
+  realmUrl: 'http://localhost',
+  realmVersion,
+});
+
+test('a policy whose version was lost in a failover of PostgreSQL is read again by a repeated attempt', async () => {
+  stored = 10;
+  const policies = createRealmPolicies(bus);
+  await policies.get(at(10), false);
+  stored = 9;
+  expect((await policies.get(at(9), true)).version).toBe(9);
+  expect((await policies.get(at(9), false)).version).toBe(9);
+});
