@@ -1,6 +1,6 @@
 import { type Database, inBatches, sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { isFull } from '../model/sending/triggered-webhooks.ts';
+import { isBotFull, isOwnerFull, ownerOf } from '../model/sending/triggered-webhooks.ts';
 
 const deliveryRow = z.object({
   realm_id: z.number(),
@@ -11,12 +11,12 @@ const deliveryRow = z.object({
   attempts: z.number(),
   /** Whether it is too old to wait until the bot may read it. */
   is_late: z.boolean(),
-  /** Where as many messages wait as may. */
-  full: z.enum(['bot', 'realm']).nullable(),
+  /** Whether as many messages wait as may: for the bot, or for all bots of its owner. */
+  full: z.enum(['bot', 'owner']).nullable(),
 });
 export type DeliveryRow = z.infer<typeof deliveryRow>;
 
-const dueRow = z.object({ realm_id: z.number(), bot_id: z.number(), count: z.number() });
+const dueRow = z.object({ realm_id: z.number(), owner_id: z.number(), bot_id: z.number(), count: z.number() });
 export type DueBot = z.infer<typeof dueRow>;
 
 /** Longer than a delivery takes. After it another process continues the work of one that died. */
@@ -56,15 +56,16 @@ export const dueBots = (database: Database): Promise<DueBot[]> =>
         SELECT d.realm_id, d.bot_id FROM messaging.webhook_delivery d
         WHERE (d.realm_id, d.bot_id) > (b.realm_id, b.bot_id) ORDER BY d.realm_id, d.bot_id LIMIT 1) n
     )
-    SELECT b.realm_id, b.bot_id, due.count FROM bot b CROSS JOIN LATERAL (
+    SELECT b.realm_id, ${ownerOf({ realmId: sql.fragment`b.realm_id`, botId: sql.fragment`b.bot_id` })} AS owner_id, b.bot_id, due.count FROM bot b CROSS JOIN LATERAL (
       SELECT count(*)::int FROM (
         SELECT FROM messaging.webhook_delivery d
         WHERE d.realm_id = b.realm_id AND d.bot_id = b.bot_id AND ${isDue} LIMIT ${atOncePerBot}) few) due
     WHERE due.count > 0`);
 
 /** Takes the message that has been due longest for as long as the lease. */
-export const claim = (database: Database, { realm_id, bot_id }: DueBot): Promise<DeliveryRow | undefined> =>
-  database.maybeOne(sql.type(deliveryRow)`
+export function claim(database: Database, { realm_id, bot_id }: DueBot): Promise<DeliveryRow | undefined> {
+  const bot = { realmId: sql.fragment`${realm_id}::int`, botId: sql.fragment`${bot_id}::int` };
+  return database.maybeOne(sql.type(deliveryRow)`
     UPDATE messaging.webhook_delivery SET attempts = attempts + 1,
       due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds} * 2 ^ least(attempts, ${doublings}))
     WHERE realm_id = ${realm_id} AND bot_id = ${bot_id} AND message_id = (
@@ -73,8 +74,8 @@ export const claim = (database: Database, { realm_id, bot_id }: DueBot): Promise
       ORDER BY due_at, message_id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING realm_id, bot_id, message_id, failures, attempts,
       created_at < clock_timestamp() - make_interval(mins => ${readableWithinMinutes}) AS is_late,
-      CASE WHEN ${isFull('bot', sql.fragment`realm_id = ${realm_id} AND bot_id = ${bot_id}`)} THEN 'bot'
-        WHEN ${isFull('realm', sql.fragment`realm_id = ${realm_id}`)} THEN 'realm' END AS "full"`);
+      CASE WHEN ${isBotFull(bot)} THEN 'bot' WHEN ${isOwnerFull(bot.realmId, ownerOf(bot))} THEN 'owner' END AS "full"`);
+}
 
 /** Schedules another attempt after a failure of the bot, unless this one was the last. */
 export async function postpone(database: Database, row: DeliveryRow): Promise<boolean> {

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import type { DueBot } from './delivery-row.ts';
 import { createSlots } from './slots.ts';
 
-const bot = (realm_id: number, bot_id: number, count = 4): DueBot => ({ realm_id, bot_id, count });
+const bot = (realm_id: number, bot_id: number, count = 4, owner_id = bot_id): DueBot => ({
+  realm_id,
+  owner_id,
+  bot_id,
+  count,
+});
 const botsOf = (realmId: number, bots: number): DueBot[] =>
   Array.from({ length: bots }, (_, i) => bot(realmId, realmId * 1_000 + i));
 const inRealm = (dealt: readonly DueBot[], realmId: number): number =>
@@ -29,4 +34,21 @@ test('a realm gets at most half of the free slots, and the last one', () => {
   expect(slots.deal([bot(9, 9)])).toEqual([]);
   for (const one of busy.slice(0, 2)) slots.free(one);
   expect(slots.deal(botsOf(10, 1))).toHaveLength(1);
+});
+
+test('slow bots of one owner leave slots for the bots of others', () => {
+  const slots = createSlots();
+  const many = Array.from({ length: 10 }, (_, i) => bot(1, i, 4, 900));
+  for (let round = 0; round < 5; round++) slots.deal(many);
+  expect(slots.deal([...many, bot(1, 50), bot(1, 51)]).map(({ bot_id }) => bot_id)).toEqual(
+    expect.arrayContaining([50, 51]),
+  );
+});
+
+test('the owners of a realm take turns', () => {
+  for (let round = 0; round < 50; round++) {
+    const many = Array.from({ length: 10 }, (_, i) => bot(1, i, 4, 900));
+    const dealt = createSlots().deal(many.concat(bot(1, 50), bot(1, 51)));
+    expect(dealt.filter(({ bot_id }) => bot_id >= 50).length).toBeGreaterThanOrEqual(4);
+  }
 });

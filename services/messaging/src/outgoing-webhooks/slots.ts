@@ -10,9 +10,13 @@ interface Slots {
   free(bot: DueBot): void;
 }
 
-/** Slots are dealt to realms in random order, at most half of the free ones to each, then to the bots of the realm. */
+/**
+ * Slots are dealt to realms in random order, at most half of the free ones to each. In a realm the owners of bots take
+ * turns; an owner takes a slot only while they have fewer than are free, so that slow bots of one owner leave slots.
+ */
 export function createSlots(): Slots {
   const perRealm = new Map<number, number>();
+  const perOwner = new Map<number, number>();
   const perBot = new Map<number, number>();
   let taken = 0;
 
@@ -25,24 +29,35 @@ export function createSlots(): Slots {
   function dealToRealm(realmId: number, bots: readonly DueBot[]): DueBot[] {
     const free = atOnce - taken;
     const half = free === 0 ? 0 : Math.max(1, Math.floor(free / 2));
-    let room = Math.min(half, atOncePerRealm - (perRealm.get(realmId) ?? 0));
+    const room = Math.max(0, Math.min(half, atOncePerRealm - (perRealm.get(realmId) ?? 0)));
     const dealt: DueBot[] = [];
-    for (const bot of shuffled(bots)) {
-      const some = Math.max(0, Math.min(room, bot.count, atOncePerBot - (perBot.get(bot.bot_id) ?? 0)));
-      room -= some;
-      for (let i = 0; i < some; i++) {
-        change(bot, 1);
-        dealt.push(bot);
-      }
+    for (const bot of inTurns(bots)) {
+      const freeInRealm = atOncePerRealm - (perRealm.get(realmId) ?? 0);
+      if (dealt.length === room || (perOwner.get(bot.owner_id) ?? 0) >= freeInRealm) continue;
+      if ((perBot.get(bot.bot_id) ?? 0) >= atOncePerBot) continue;
+      change(bot, 1);
+      dealt.push(bot);
     }
     return dealt;
   }
 
-  function change({ realm_id, bot_id }: DueBot, by: number): void {
+  function change({ realm_id, owner_id, bot_id }: DueBot, by: number): void {
     taken += by;
     add(perRealm, realm_id, by);
+    add(perOwner, owner_id, by);
     add(perBot, bot_id, by);
   }
+}
+
+/** The messages that are due, as bots, the first one of each owner before the second ones. */
+function inTurns(bots: readonly DueBot[]): DueBot[] {
+  const owners = shuffled([...Map.groupBy(bots, (bot) => bot.owner_id).values()]);
+  return owners
+    .flatMap((own) =>
+      shuffled(own.flatMap((bot) => Array<DueBot>(bot.count).fill(bot))).map((bot, turn) => ({ bot, turn })),
+    )
+    .sort((a, b) => a.turn - b.turn)
+    .map(({ bot }) => bot);
 }
 
 function add(counts: Map<number, number>, key: number, by: number): void {

@@ -35,7 +35,9 @@ export function failureText({ full_name }: Webhook, { botId, message }: Triggeri
   return `[A message](#narrow/${place}/near/${message.id}) to your bot ${bot} triggered an outgoing webhook.\n${told}`;
 }
 
-export const fullText = ({ full_name }: Webhook, botId: number, where: keyof typeof maxWaiting): string =>
-  where === 'bot'
-    ? `${maxWaiting.bot} messages wait for your bot ${userMention(full_name, botId)}. Further ones are not posted to it until it answers.`
-    : `${maxWaiting.realm} messages wait for bots of your organization, among them your bot ${userMention(full_name, botId)}. Further ones are not posted until bots answer.`;
+export function fullText({ full_name }: Webhook, botId: number, where: 'bot' | 'owner'): string {
+  const bot = userMention(full_name, botId);
+  return where === 'bot'
+    ? `${maxWaiting.bot} messages wait for your bot ${bot}. Further ones are not posted to it until it answers.`
+    : `Too many messages wait for your bots, among them ${bot}. Further ones are not posted until bots answer.`;
+}

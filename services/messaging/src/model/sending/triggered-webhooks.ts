@@ -2,7 +2,10 @@ import { type Actor, hasId } from '@natter/contracts';
 import { type InsertNumbered, type Numbered, sql } from '@natter/database';
 import type { Destination } from './destination.ts';
 
-/** Messages that wait for one bot and in a realm; further ones are not posted. A transaction of many sends may exceed it by those. */
+/**
+ * Messages that wait for one bot and in a realm, where owners share the room; further ones are not posted. A transaction
+ * of many sends may exceed it by those.
+ */
 export const maxWaiting = { bot: 1_000, realm: 10_000 } as const;
 /** Bots that one message triggers. */
 const maxTriggered = 10;
@@ -42,17 +45,37 @@ function botsIn(destination: Destination, { userIds, webhookIds, called }: Menti
   return userIds.filter((id) => webhookIds.has(id) && (hasId(destination.audience, id) || called.includes(id)));
 }
 
-/** Whether as many of these rows wait as may. */
-export const isFull = (limit: keyof typeof maxWaiting, which: ReturnType<typeof sql.fragment>) =>
-  sql.fragment`EXISTS (SELECT FROM messaging.webhook_delivery WHERE ${which} OFFSET ${maxWaiting[limit] - 1})`;
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/** Whether as many messages wait for a bot as may. */
+export const isBotFull = (bot: { realmId: Fragment; botId: Fragment }): Fragment =>
+  sql.fragment`EXISTS (SELECT FROM messaging.webhook_delivery
+    WHERE realm_id = ${bot.realmId} AND bot_id = ${bot.botId} OFFSET ${maxWaiting.bot - 1})`;
+
+/** The owner of a bot. A bot without an owner counts as its own. */
+export const ownerOf = (bot: { realmId: Fragment; botId: Fragment }): Fragment =>
+  sql.fragment`coalesce((SELECT s.bot_owner_id FROM messaging.standing s
+    WHERE s.realm_id = ${bot.realmId} AND s.user_id = ${bot.botId}), ${bot.botId})`;
+
+/**
+ * Whether an owner has no room for another message. An owner may use half of the room that other owners leave: messages
+ * are accepted only while fewer wait for the owner than are free. So one owner never uses up the room of all others.
+ */
+export const isOwnerFull = (realmId: Fragment, ownerId: Fragment): Fragment =>
+  sql.fragment`(SELECT coalesce(sum(w.count) + sum(w.count) FILTER (WHERE w.owner_id = ${ownerId}), 0) >= ${maxWaiting.realm} FROM (
+    SELECT c.count, ${ownerOf({ realmId, botId: sql.fragment`c.bot_id` })} AS owner_id FROM (
+      SELECT d.bot_id, count(*) FROM messaging.webhook_delivery d WHERE d.realm_id = ${realmId} GROUP BY d.bot_id) c) w)`;
+
+const inRow = { realmId: sql.fragment`b.realm_id`, botId: sql.fragment`b.bot_id` };
 
 const intoDeliveries: InsertNumbered = (rows) => sql.unsafe`
   WITH m AS MATERIALIZED (SELECT * FROM ${rows(sql.fragment`bot_id int`)} r),
   bot AS MATERIALIZED (
-    SELECT b.realm_id, b.bot_id FROM (SELECT DISTINCT realm_id, bot_id FROM m) b
-    WHERE NOT ${isFull('bot', sql.fragment`realm_id = b.realm_id AND bot_id = b.bot_id`)}),
-  realm AS MATERIALIZED (
-    SELECT r.realm_id FROM (SELECT DISTINCT realm_id FROM m) r WHERE NOT ${isFull('realm', sql.fragment`realm_id = r.realm_id`)})
+    SELECT b.realm_id, b.bot_id, ${ownerOf(inRow)} AS owner_id FROM (SELECT DISTINCT realm_id, bot_id FROM m) b
+    WHERE NOT ${isBotFull(inRow)}),
+  owner AS MATERIALIZED (
+    SELECT o.realm_id, o.owner_id FROM (SELECT DISTINCT realm_id, owner_id FROM bot) o
+    WHERE NOT ${isOwnerFull(sql.fragment`o.realm_id`, sql.fragment`o.owner_id`)})
   INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at)
   SELECT m.realm_id, m.bot_id, m.number, clock_timestamp(), clock_timestamp()
-  FROM m JOIN realm USING (realm_id) JOIN bot USING (realm_id, bot_id)`;
+  FROM m JOIN bot USING (realm_id, bot_id) JOIN owner USING (realm_id, owner_id)`;
