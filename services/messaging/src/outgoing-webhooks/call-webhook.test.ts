@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { MessageObject } from '@natter/contracts';
 import { expect, test } from 'vitest';
+import type { ReachRules } from '../model/outgoing/guarded-request.ts';
 import { callWebhook } from './call-webhook.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
 
@@ -22,10 +23,9 @@ const webhookAt = (base_url: string) => ({
   owner_id: 1,
 });
 
-const failureOf = async (address: string): Promise<DeliveryFailed> => {
-  const error = await callWebhook(webhookAt(address), called, { mayReach: (ip) => ip === '127.0.0.1' }).catch(
-    (failure: unknown) => failure,
-  );
+const failureOf = async (address: string, resolve?: ReachRules['resolve']): Promise<DeliveryFailed> => {
+  const rules: ReachRules = { mayReach: (ip) => ip === '127.0.0.1', ...(resolve ? { resolve } : {}) };
+  const error = await callWebhook(webhookAt(address), called, rules).catch((failure: unknown) => failure);
   expect(error).toBeInstanceOf(DeliveryFailed);
   return error as DeliveryFailed;
 };
@@ -46,4 +46,12 @@ test.each([
   ['http://127.0.0.1:25/', 'a reserved port'],
 ])('the owner of a bot with the address %s is told the reason: %s', async (address, reason) => {
   expect((await failureOf(address)).told).toContain(reason);
+});
+
+test('a name with an internal address fails like a missing one', async () => {
+  const internal = await failureOf('http://name.example/', async () => [{ address: '10.0.0.1', family: 4 }]);
+  const missing = await failureOf('http://name.example/', async () => {
+    throw new Error('ENOTFOUND');
+  });
+  expect([internal.message, internal.told, internal.isTransient]).toEqual([missing.message, missing.told, true]);
 });

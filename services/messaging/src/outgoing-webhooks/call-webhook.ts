@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { bodyOf, checkedUrl, guardedRequest, type ReachRules, Refused } from '../model/outgoing/guarded-request.ts';
+import {
+  bodyOf,
+  checkedUrl,
+  guardedRequest,
+  type ReachRules,
+  Refused,
+  RefusedName,
+} from '../model/outgoing/guarded-request.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
 import { invalid, type Reply, replyOf, requestOf, type Triggering, type Webhook } from './webhook-format.ts';
 
@@ -55,7 +62,8 @@ function refusedBody(error: unknown): never {
 
 function failureOf(error: unknown, isTimeout: boolean): DeliveryFailed {
   if (error instanceof DeliveryFailed) return error;
-  if (error instanceof Refused)
+  // A refused name fails like a missing one, so that owners of bots do not learn which internal names exist.
+  if (error instanceof Refused && !(error instanceof RefusedName))
     return new DeliveryFailed({
       shown: unavailable,
       told: `The webhook was refused: ${error.message}.`,

@@ -7,6 +7,9 @@ import { askNameServers, type Resolve } from './resolve-name.ts';
 /** The reason why an address was not requested, or why its response is not used. */
 export class Refused extends Error {}
 
+/** A name with an internal address. People whom this is shown to could learn which internal names exist. */
+export class RefusedName extends Refused {}
+
 export interface ReachRules {
   /** Whether connections to this address are permitted. */
   mayReach: (address: string) => boolean;
@@ -43,7 +46,7 @@ const guardedLookup =
       (found) => {
         const [first] = found;
         if (first === undefined || !found.every(({ address }) => mayReach(address)))
-          done(new Refused('a name with an internal address'), '');
+          done(new RefusedName('a name with an internal address'), '');
         else if (options.all) done(null, found);
         else done(null, first.address, first.family);
       },
