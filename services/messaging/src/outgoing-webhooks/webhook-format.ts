@@ -76,11 +76,13 @@ export function replyOf(webhook: Webhook, text: string): Reply | undefined {
   const given = response as Record<string, unknown>;
   if (webhook.interface === interfaces.slack) return replyWith(given.text);
   if (given.response_not_required) return undefined;
-  return replyWith(given.response_string ?? given.content, given.widget_content);
+  const isGiven = given.response_string !== undefined && given.response_string !== null && given.response_string !== '';
+  return replyWith(isGiven ? given.response_string : given.content, given.widget_content);
 }
 
-function replyWith(content: unknown, widget?: unknown): Reply | undefined {
-  if (content === undefined || content === null) return undefined;
+function replyWith(given: unknown, widget?: unknown): Reply | undefined {
+  if (given === undefined || given === null) return undefined;
+  const content = typeof given === 'number' ? String(given) : given;
   if (typeof content !== 'string') throw invalid('format');
   // Postgres stores neither NUL nor halves of surrogate pairs.
   const storable = content.replaceAll('\0', '').toWellFormed();
