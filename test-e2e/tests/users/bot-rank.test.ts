@@ -215,6 +215,25 @@ test('the token of an outgoing webhook is told to the owner of its bot alone, li
   expect(await listed(owner)).toEqual(['']);
 });
 
+test('an outgoing webhook bot that gets another owner gets a token that the former owner does not know', async () => {
+  const { owner, member } = realm;
+  const hook = { bot_type: 3, payload_url: 'https://hooks.example/in', interface_type: 1 };
+  const { user_id } = await owner.ok('POST', '/bots', { full_name: 'Moved', short_name: 'moved', ...hook });
+  const tokenOf = async (who: Client) =>
+    (await realmBots(who)).find((bot) => bot.user_id === user_id)?.services.map((one: Json) => one.token);
+  const types = { event_types: ['realm_bot', 'message'] };
+  const tokens = [await tokenOf(owner)];
+  const [former, next] = [await owner.queue(types), await member.queue(types)];
+  const change = { bot_owner_id: member.user_id, default_all_public_streams: true };
+  await owner.ok('PATCH', `/bots/${user_id}`, change);
+  tokens.push(await tokenOf(member));
+  expect(await tokenOf(owner)).toEqual(['']);
+  const toldTo = (events: Json[]) => events.flatMap(({ bot }) => (bot?.services ?? []).map((one: Json) => one.token));
+  expect(new Set(toldTo(await former.settle()))).toEqual(new Set(['']));
+  expect([toldTo(await next.settle()).at(-1)]).toEqual(tokens[1]);
+  expect(new Set(tokens.flat()).size).toBe(2);
+});
+
 test('an outgoing webhook bot gets no address that is never called', async () => {
   const { member } = realm;
   const hook = { full_name: 'Caller', short_name: 'caller', bot_type: 3, interface_type: 1 };

@@ -75,7 +75,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
         const moved = params.bot_owner_id === undefined ? bot : await moveBot(work, bot, params.bot_owner_id, seal);
         if (params.role !== undefined && params.role !== moved.role)
           await changeRole(work, holder, { row: moved, role: params.role }, seal);
-        await storeDefaults(work, bot, params);
+        await storeDefaults(work, await storedBot(work, bot.id), params);
         return answer(work, bot.id, params.bot_owner_id);
       }),
     ),
@@ -185,9 +185,14 @@ function changedServices(bot: BotRow, params: Params): Record<string, unknown>[]
   }));
 }
 
-async function answer(work: Work, botId: number, newOwner: number | undefined) {
+async function storedBot(work: Work, botId: number): Promise<BotRow> {
   const [bot] = await readBots(work, work.realmId, sql.fragment`account.id = ${botId}`);
   if (!bot) throw badRequest('No such bot');
+  return bot;
+}
+
+async function answer(work: Work, botId: number, newOwner: number | undefined) {
+  const bot = await storedBot(work, botId);
   const [service] = bot.services;
   return {
     full_name: bot.full_name,

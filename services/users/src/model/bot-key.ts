@@ -1,6 +1,6 @@
 import { roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { announceKey } from './announce-bot.ts';
+import { announceBotChange, announceKey } from './announce-bot.ts';
 import { credentialsChanged, insertKey } from './api-keys.ts';
 import { type BotRow, readBots } from './bot-row.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
@@ -33,6 +33,19 @@ export async function giveOwnKey(work: Work, bot: Pick<BotRow, 'id' | 'bot_owner
 export async function renewKey(work: Work, bot: Pick<BotRow, 'id' | 'bot_owner_id'>, seal: KeySeal): Promise<void> {
   const api_key = createApiKey();
   await giveKey(work, bot, { api_key, sealed_key: seal.seal(api_key) });
+}
+
+/** Replaces the tokens that prove to the endpoints of a bot that a request comes from the server. */
+export async function renewTokens(work: Work, botId: number): Promise<void> {
+  const [bot] = await readBots(work, work.realmId, sql.fragment`account.id = ${botId}`);
+  if (!bot?.services.some((service) => 'token' in service)) return;
+  const services = bot.services.map((service) =>
+    'token' in service ? { ...service, token: createApiKey() } : service,
+  );
+  await work.run(
+    sql.unsafe`UPDATE users.bot SET services = ${JSON.stringify(services)}::jsonb WHERE user_id = ${botId}`,
+  );
+  await announceBotChange(work, bot, { services });
 }
 
 async function endKeys(work: Work, userId: number): Promise<void> {

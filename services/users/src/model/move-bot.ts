@@ -4,14 +4,14 @@ import { endForging } from './account-rights.ts';
 import type { AccountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { announceBot, announceBotChange, announceKey } from './announce-bot.ts';
-import { renewKey } from './bot-key.ts';
+import { renewKey, renewTokens } from './bot-key.ts';
 import { setRole } from './change-role.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { lockAccount } from './find-account.ts';
 
 /**
- * Gives a bot to another user: its role is lowered to theirs, and it gets a new key, because the former owner knows the
- * old one. It no longer sends in the name of others, because that right was granted to a bot of the former owner. The former owner can no longer see it, unless they are an administrator. Returns the bot after the change.
+ * Gives a bot to another user: its role is lowered to theirs, and it gets a new key and new tokens for its endpoints,
+ * because the former owner knows the old ones. It no longer sends in the name of others, because that right was granted to a bot of the former owner. The former owner can no longer see it, unless they are an administrator. Returns the bot after the change.
  */
 export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId: number, seal: KeySeal): Promise<B> {
   if (bot.bot_owner_id === ownerId) return bot;
@@ -35,6 +35,7 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   emitPerson(work, { user_id: bot.id, bot_owner_id: ownerId });
   const moved = { ...bot, bot_owner_id: ownerId, can_forge_sender: false, role: Math.max(bot.role, next.role) };
   await renewKey(work, moved, seal);
+  await renewTokens(work, bot.id);
   if (moved.role !== bot.role) await setRole(work, bot, moved.role, seal);
   return moved;
 }
