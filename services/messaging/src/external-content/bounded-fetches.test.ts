@@ -55,3 +55,22 @@ test('a fetch is refused if too many wait', async () => {
   for (let i = 0; i < 204; i++) get(1, `a${i}`).catch(() => undefined);
   await expect(get(1, 'last')).rejects.toThrow('too many fetches wait');
 });
+
+test('a fetch whose readers are all gone is not begun', async () => {
+  const { started, ends, fetch } = manual();
+  const get = createBoundedFetches(fetch, 1_000_000);
+  const first = Array.from({ length: 4 }, (_, i) => get(1, `a${i}`));
+  const readers = [new AbortController(), new AbortController(), new AbortController()];
+  const [left, alsoLeft, stays] = readers.map(({ signal }, i) => get(1, i < 2 ? 'gone' : 'wanted', signal));
+  const shared = get(1, 'wanted');
+  readers[0]?.abort();
+  readers[1]?.abort();
+  await expect(left).rejects.toThrow('nobody waits');
+  await expect(alsoLeft).rejects.toThrow('nobody waits');
+  for (const { resolve } of ends.values()) resolve(media);
+  await Promise.all(first);
+  await expect.poll(() => started.at(-1)).toBe('wanted');
+  ends.get('wanted')?.resolve(media);
+  expect(await Promise.all([stays, shared])).toEqual([media, media]);
+  expect(started).not.toContain('gone');
+});

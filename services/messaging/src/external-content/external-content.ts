@@ -21,11 +21,11 @@ export function externalContentHandlers({ database }: Owner, config: MessagingCo
     config.NATTER_EXTERNAL_CONTENT_CACHE_MIB * mib,
   );
   return [
-    handle(uploadOperations.getExternalContent, async ({ meta }, { signature, address }) => {
+    handle(uploadOperations.getExternalContent, async ({ meta, signal }, { signature, address }) => {
       const url = externalContentAddress(signature, address, await externalContentKey(database, meta.realmId));
       if (url === undefined) return notFound;
       // A failing site is not a fault of this server, so it is not logged. Readers get 404 without a reason.
-      const media = await fetch(meta.realmId, url).catch(() => undefined);
+      const media = await fetch(meta.realmId, url, signal).catch(() => undefined);
       return media === undefined ? notFound : pageOf(media);
     }),
   ];

@@ -61,7 +61,7 @@ async function fetched(
   { database, inTurn, rules, signal }: Fetching,
   { realmId, address, until }: { realmId: number; address: string; until: number },
 ): Promise<PagePreview | undefined> {
-  return inTurn(realmId, async () => {
+  return inTurn({ realmId, address, signal }, async () => {
     signal.throwIfAborted();
     if (performance.now() > until) return undefined;
     const page = await fetchPage(address, { ...rules, maxBytes, timeoutMs, signal }).then(

@@ -1,11 +1,36 @@
 import { expect, test } from 'vitest';
 import { createTurns } from './turns.ts';
 
+const never = () => new Promise<never>(() => undefined);
+const at = (realmId: number, host: string) => ({ realmId, address: `https://${host}/image.png` });
+
 test('work that never settles loses its turn, so it blocks neither its realm nor others', async () => {
   const inTurn = createTurns(50);
-  const never = () => new Promise<never>(() => undefined);
-  const stuck = [1, 2, 3].flatMap((realmId) => Array.from({ length: 4 }, () => inTurn(realmId, never)));
+  const stuck = [1, 2, 3].flatMap((realmId) => ['a', 'b', 'c', 'd'].map((host) => inTurn(at(realmId, host), never)));
   const failed = Promise.allSettled(stuck);
-  expect(await Promise.all([1, 4].map((realmId) => inTurn(realmId, async () => realmId)))).toEqual([1, 4]);
+  expect(await Promise.all([1, 4].map((realmId) => inTurn(at(realmId, 'e'), async () => realmId)))).toEqual([1, 4]);
   expect((await failed).map(({ status }) => status)).toEqual(Array(12).fill('rejected'));
+});
+
+test('a host that does not answer blocks no other host of the realm, however many fetches wait for it', async () => {
+  const inTurn = createTurns();
+  const stuck = Array.from({ length: 300 }, () => inTurn(at(1, 'slow'), never));
+  for (const one of stuck) one.catch(() => undefined);
+  expect(await inTurn(at(1, 'quick'), async () => 'done')).toBe('done');
+});
+
+test('a fetch that nobody waits for leaves the queue', async () => {
+  const inTurn = createTurns();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const running = [1, 2].map(() => inTurn(at(1, 'a'), () => promise));
+  const reader = new AbortController();
+  const started: string[] = [];
+  const start = (name: string) => async () => void started.push(name);
+  const left = inTurn({ ...at(1, 'a'), signal: reader.signal }, start('abandoned'));
+  const next = inTurn(at(1, 'a'), start('next'));
+  reader.abort();
+  await expect(left).rejects.toThrow('nobody waits');
+  resolve('done');
+  await Promise.all([...running, next]);
+  expect(started).toEqual(['next']);
 });
