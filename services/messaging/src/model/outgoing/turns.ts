@@ -75,7 +75,7 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
 
   function push(fetch: Waiting): (() => void) | undefined {
     const line = lines.get(fetch.realmId) ?? new FairQueue<Waiting>(maxWaitingPerRealm);
-    const waiting = lines.values().reduce((sum, { size }) => sum + size, 0);
+    const waiting = [...lines.values()].reduce((sum, { size }) => sum + size, 0);
     if (line.size >= maxWaiting - waiting) return undefined;
     const remove = line.push({ realmId: fetch.host, userId: 0 }, fetch);
     if (remove) lines.set(fetch.realmId, line);
