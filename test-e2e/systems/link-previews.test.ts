@@ -348,6 +348,22 @@ test('the job of a worker that is killed is done by another one', async () => {
   expect(await shown(id)).toBe(linkTo(at(path)) + embed(at(path), `Page ${path.slice(1)}`));
 });
 
+test('at most two jobs of a realm run in each of two processes', async () => {
+  const silent = () => send(at(`/silent/${count++}`));
+  const ids = [await silent()];
+  await requested(`/silent/${count - 1}`);
+  for (let i = 0; i < 7; i++) ids.push(await silent());
+  let most = 0;
+  for (let left = 1; left > 0; ) {
+    const state = await database.one(sql.type(z.object({ left: z.number(), taken: z.number() }))`
+      SELECT count(*)::int AS left, (count(*) FILTER (WHERE taken_until > now()))::int AS taken
+      FROM messaging.link_preview_job WHERE message_id = ANY(${sql.array(ids, 'int8')})`);
+    most = Math.max(most, state.taken);
+    left = state.left;
+  }
+  expect(most).toBeLessThanOrEqual(4);
+});
+
 test('a realm whose pages do not answer keeps no other realm waiting', async () => {
   const host = 'neighbour.example';
   const args = ['realm', 'create', '--host', host, '--name', 'Neighbour', '--owner-email', `owner@${host}`, '--json'];

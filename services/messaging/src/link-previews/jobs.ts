@@ -17,12 +17,12 @@ const maxAttempts = 3;
 const maxAgeMinutes = 60;
 
 /**
- * Takes jobs that no other worker has, at most `perRealm` of a realm and none of the realms in `except`. The time is that
+ * Takes jobs that no other worker has, at most `perRealm` of a realm with those that run: `running` has the realm of each. The time is that
  * of the database. Realms are found by skipping through the key, so a realm with many jobs delays no other.
  */
 export const takeJobs = (
   database: Database,
-  { limit, perRealm, except }: { limit: number; perRealm: number; except: readonly number[] },
+  { limit, perRealm, running }: { limit: number; perRealm: number; running: readonly number[] },
 ): Promise<readonly PreviewJob[]> =>
   database.any(sql.type(jobRow)`
     WITH RECURSIVE realm (id) AS (
@@ -34,8 +34,10 @@ export const takeJobs = (
       SELECT d.realm_id, d.message_id FROM realm r CROSS JOIN LATERAL (
         SELECT j.realm_id, j.message_id FROM messaging.link_preview_job j
         WHERE j.realm_id = r.id AND j.taken_until <= clock_timestamp()
-        ORDER BY j.message_id LIMIT ${perRealm} FOR UPDATE SKIP LOCKED) d
-      WHERE r.id <> ALL(${sql.array([...except], 'int4')}) ORDER BY random() LIMIT ${limit}
+        ORDER BY j.message_id
+        LIMIT greatest(0, ${perRealm}::int - cardinality(array_positions(${sql.array([...running], 'int4')}, r.id)))
+        FOR UPDATE SKIP LOCKED) d
+      ORDER BY random() LIMIT ${limit}
     )
     UPDATE messaging.link_preview_job j
     SET taken_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = j.attempts + 1

@@ -77,9 +77,7 @@ export function startPreviewWorker(
   async function beginJobs(): Promise<boolean> {
     const limit = jobsAtOnce - running.size;
     if (limit === 0) return false;
-    const counts = Map.groupBy(running.values(), (realmId) => realmId);
-    const except = [...counts].filter(([, jobs]) => jobs.length >= jobsPerRealm).map(([realmId]) => realmId);
-    const jobs = await takeJobs(database, { limit, perRealm: jobsPerRealm, except });
+    const jobs = await takeJobs(database, { limit, perRealm: jobsPerRealm, running: [...running.values()] });
     for (const job of jobs) {
       const done = runJob(job)
         .catch((error: unknown) => onError(error, { realmId: job.realm_id, messageId: job.message_id }))
