@@ -251,3 +251,13 @@ test('an outgoing webhook bot gets no address that is never called', async () =>
     expect([changed.status, changed.body.msg]).toEqual([400, `service_payload_url ${problem}`]);
   }
 });
+
+test('parameters of embedded bots, which do not exist, are listed as ignored', async () => {
+  const { member } = realm;
+  const embedded = { config_data: { key: 'value' } };
+  const form = { full_name: 'Plain', short_name: 'plain', service_name: 'helloworld', ...embedded };
+  const made = await member.ok('POST', '/bots', form);
+  expect(made.ignored_parameters_unsupported.toSorted()).toEqual(['config_data', 'service_name']);
+  const changed = await member.ok('PATCH', `/bots/${made.user_id}`, embedded);
+  expect(changed.ignored_parameters_unsupported).toEqual(['config_data']);
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, list, record, string } from '../model/bounded.ts';
+import { id, list, string } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, int, json, text, textOrJson } from '../model/param.ts';
 import { withheldKinds } from '../model/withheld.ts';
@@ -63,8 +63,6 @@ export const botOperations = {
       short_name: text(string(1_000)),
       bot_type: json(id.default(1)),
       payload_url: textOrJson(string(1_000).optional()),
-      service_name: text(string(1_000).optional()),
-      config_data: json(record(string(10_000), { keys: 100, keyCharacters: 100 }).default({})),
       interface_type: json(id.default(1)),
       ...settings,
     },
@@ -83,7 +81,6 @@ export const botOperations = {
       full_name: text(string(1_000).optional()),
       role: json(id.optional()),
       bot_owner_id: json(id.optional()),
-      config_data: json(record(string(10_000), { keys: 100, keyCharacters: 100 }).optional()),
       service_payload_url: textOrJson(string(1_000).optional()),
       service_interface: json(id.optional()),
       ...settings,

@@ -66,11 +66,9 @@ export const peopleMeanings = {
   short_name: 'The local part of the email address of the bot, without `-bot`.',
   payload_url: 'For outgoing webhook bots: the address to which messages are posted.',
   service_payload_url: 'For outgoing webhook bots: the new address to which messages are posted.',
-  service_name: 'For embedded bots: the name of the program.',
   interface_type: 'For outgoing webhook bots: the format of what is posted: 1 generic, 2 compatible with Slack.',
   service_interface: 'For outgoing webhook bots: the new format of what is posted: 1 generic, 2 compatible with Slack.',
   services: 'For outgoing webhook and embedded bots: where and how the bot is called.',
-  config_data: 'The configuration of an embedded bot: texts by name.',
   default_sending_stream: 'The name of the channel to which the bot sends by default; null for none.',
   default_events_register_stream:
     'The name of the channel whose messages a queue of the bot receives by default; null for all of its subscriptions.',

@@ -147,7 +147,6 @@ async function storeDefaults(
     default_sending_stream?: string | undefined;
     default_events_register_stream?: string | undefined;
     default_all_public_streams?: boolean | undefined;
-    config_data?: Record<string, string> | undefined;
     service_payload_url?: string | undefined;
     service_interface?: number | undefined;
   },
