@@ -11,7 +11,11 @@ const batchSize = 5_000;
  * Deletes stored answers that can no longer be requested: those under a client's key after a day, those of calls after
  * two minutes.
  */
-export function forgetAnswers(database: Database, schema: string, onError: (error: unknown) => void): () => Promise<void> {
+export function forgetAnswers(
+  database: Database,
+  schema: string,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
   const table = sql.identifier([schema, 'idempotency']);
   const forgetWhere = (condition: ReturnType<typeof sql.fragment>): Promise<void> =>
     inBatches(batchSize, () =>

@@ -9,7 +9,6 @@ const at = (realmVersion: number): RequestMeta => ({
   requestId: '1',
   realmId: 1,
   client: 'test',
-  realmUrl: 'http://localhost',
   realmVersion,
 });
 

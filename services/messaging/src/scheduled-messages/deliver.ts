@@ -1,5 +1,13 @@
 import { ChatError, type LogEvent, type RequestMeta } from '@natter/contracts';
-import { type Database, type Decided, isRefusedForNow, sql, tryLock, VersionsChanged, type Work } from '@natter/database';
+import {
+  type Database,
+  type Decided,
+  isRefusedForNow,
+  sql,
+  tryLock,
+  VersionsChanged,
+  type Work,
+} from '@natter/database';
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
