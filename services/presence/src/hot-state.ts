@@ -65,7 +65,7 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
         pipeline.hsetnx(hash, String(user_id), `${active_at} ${connected_at} ${update_id}`);
         pipeline.zadd(updates, 'NX', update_id, String(user_id));
       }
-      await pipeline.exec();
+      for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
     }
     const last = rows.reduce((highest, { update_id }) => Math.max(highest, update_id), 0);
     // Set last, and once: from here on the realm counts as loaded.
