@@ -169,6 +169,19 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(await standing(member2, id)).toBe('unknown');
   });
 
+  test('of users who are removed together, each gets peer_remove about the others, and nobody about themselves', async () => {
+    const { owner, member, member2, moderator } = realm;
+    const id = await channel(owner, [member, member2, moderator]);
+    const peers = [member, member2, moderator];
+    const queues = await Promise.all(peers.map((person) => person.queue({ event_types: ['subscription'] })));
+    const principals = [member.user_id, member2.user_id];
+    await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [await nameOf(owner, id)], principals });
+    for (const [index, person] of peers.entries()) {
+      const { user_ids } = (await queues[index]?.next((event) => event.op === 'peer_remove')) ?? {};
+      expect(user_ids).toEqual(principals.filter((other) => other !== person.user_id));
+    }
+  });
+
   test('a private channel lives on when its last subscriber leaves', async () => {
     const id = await channel(realm.member, [realm.member], { invite_only: true });
     const name = await nameOf(realm.member, id);

@@ -20,6 +20,10 @@ export function serveDocuments(app: FastifyInstance): void {
   ] as const;
   for (const [url, type, text] of documents) {
     const bytes = Buffer.from(text);
-    app.get(url, async (_, reply) => reply.type(type).header('content-security-policy', noScripts).send(bytes));
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      handler: async (_, reply) => reply.type(type).header('content-security-policy', noScripts).send(bytes),
+    });
   }
 }
