@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, list, number, string, union } from '../model/bounded.ts';
+import { bigId, id, list, number, string, union } from '../model/bounded.ts';
 import { limits } from '../model/limits.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text, textOrJson } from '../model/param.ts';
@@ -40,7 +40,7 @@ export const messagingOperations = {
     params: {
       type: text(messageType),
       to: textOrJson(
-        union([id, string(20_000), idList(1_000), list(string(300), 1_000)]).describe(
+        union([bigId, string(20_000), idList(1_000), list(string(300), 1_000)]).describe(
           'The recipients: the ID or the name of a channel, or the IDs or email addresses of users.',
         ),
       ),

@@ -29,7 +29,7 @@ export const reminderSchema = z.object({
 });
 export type Reminder = z.infer<typeof reminderSchema>;
 
-const to = union([id, idList(1_000)]);
+const to = union([bigId, idList(1_000)]);
 const timestamp = integer(0, 253_402_300_799);
 
 export const scheduledMessageOperations = {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { badRequest, ChatError, maxUnits, missingArgument, type Operation, type Param } from '@natter/contracts';
+import { badRequest, ChatError, maxId, maxUnits, missingArgument, type Operation, type Param } from '@natter/contracts';
 import type { Fields } from './request-fields.ts';
 import { typeError } from './type-error.ts';
 
@@ -59,6 +59,9 @@ function parseValue(name: string, param: Param, raw: unknown, isPath: boolean): 
   const decoded = raw === undefined ? undefined : decode(name, param, raw, isPath);
   const result = param.schema.safeParse(decoded);
   if (result.success) return result.data;
+  // No row has the greatest ID, so an object with a greater one is missing like any other.
+  const isGreaterId = result.error.issues.every((issue) => issue.code === 'too_big' && issue.maximum === maxId);
+  if (isPath && isGreaterId) return parseValue(name, param, String(maxId), isPath);
   throw typeError(name, decoded, result.error.issues);
 }
 

@@ -20,7 +20,7 @@ export async function findDestination(
 ): Promise<Destination> {
   if (params.type === 'channel' || params.type === 'stream') {
     const to = singleChannel(params.to);
-    if (typeof to === 'number' && to > maxId) throw unknown(to);
+    if (typeof to === 'number' && Math.abs(to) > maxId) throw unknown(to);
     let channel = await channels.get(to, meta, fresh);
     let { right, basis: rightBasis } = await postingRight(database, channel, actor);
     if (right !== 'granted' && !fresh) {
