@@ -164,7 +164,7 @@ async function duringFetch(act: (id: number, path: string) => Promise<unknown>):
 }
 
 const embed = (url: string, title: string, description = '', image = ''): string =>
-  `<div class="message_embed">${image}<div class="data-container"><div class="message_embed_title">` +
+  `\n<div class="message_embed">${image}<div class="data-container"><div class="message_embed_title">` +
   `<a href="${url}" title="${title}">${title}</a></div>${description}</div></div>`;
 const linkTo = (url: string): string => `<p><a href="${url}">${url}</a></p>`;
 
@@ -235,7 +235,7 @@ test('of an endless page the beginning is read, and a page without an answer del
   const follower = await follow();
   const id = await send([at('/silent'), at('/endless'), at('/missing.html')].join(' '));
   const [event] = await follower.changesOf(id);
-  const [content] = event?.rendered_content.split('<div class="message_embed">', 1) ?? [];
+  const [content] = event?.rendered_content.split('\n<div class="message_embed">', 1) ?? [];
   expect(event?.rendered_content).toBe(
     content + embed(at('/endless'), 'Without end') + embed(at('/missing.html'), 'Page missing.html'),
   );

@@ -225,7 +225,7 @@ test('the format of Slack is a form, its text is the reply, and direct messages 
   await toPeople(owner, [bot.user_id], 'psst');
   expect(await contentsOf(bot, owner)).toEqual([
     'from Slack',
-    "Failed! Slack outgoing webhooks don't support direct messages.",
+    "Failure! Slack outgoing webhooks don't support direct messages.",
   ]);
   expect(bot.requests().length).toBe(1);
 });
@@ -249,7 +249,7 @@ test('an endpoint that keeps failing is asked four times; its owner is told once
   const { member } = system.people;
   const bot = await made(((to) => to.writeHead(500).end('secret')) satisfies Respond);
   for (const content of ['one', 'two']) await toPeople(member, [bot.user_id], content);
-  expect(await contentsOf(bot, member)).toEqual(Array(2).fill('Failed! Third party responded with 500'));
+  expect(await contentsOf(bot, member)).toEqual(Array(2).fill('Failure! Third party responded with 500'));
   expect(bot.requests().length).toBe(8);
   await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
   const [notice] = await noticesAbout(bot);
@@ -259,16 +259,16 @@ test('an endpoint that keeps failing is asked four times; its owner is told once
 
 const big = JSON.stringify({ content: 'x'.repeat(101 * 1024) });
 test.each<[string, Respond, string]>([
-  ['404', (to) => to.writeHead(404).end(), 'Failed! Third party responded with 404'],
+  ['404', (to) => to.writeHead(404).end(), 'Failure! Third party responded with 404'],
   [
     'a redirect',
     (to) => to.writeHead(307, { location: endpoint.addressOf('/elsewhere') }).end(),
-    'Failed! Third party responded with 307',
+    'Failure! Third party responded with 307',
   ],
-  ['another format than JSON', (to) => to.end('<html>'), 'Failed! Invalid JSON in response'],
-  ['a list', (to) => to.end('[]'), 'Failed! Invalid response format'],
-  ['more than 100 KiB', (to) => to.end(big), 'Failed! Invalid response format'],
-  ['an endless response', (to) => void to.writeHead(200).write(big), 'Failed! Invalid response format'],
+  ['another format than JSON', (to) => to.end('<html>'), 'Failure! Invalid JSON in response'],
+  ['a list', (to) => to.end('[]'), 'Failure! Invalid response format'],
+  ['more than 100 KiB', (to) => to.end(big), 'Failure! Invalid response format'],
+  ['an endless response', (to) => void to.writeHead(200).write(big), 'Failure! Invalid response format'],
 ])('%s is a failure that is not tried again', async (_, response, shown) => {
   const { member } = system.people;
   const bot = await made(response);
@@ -283,7 +283,7 @@ test('nothing is posted to an internal address that the operator does not permit
   const { member } = system.people;
   const bot = await made({ content: 'inside' }, { at: internal });
   await toPeople(member, [bot.user_id], 'hello');
-  expect(await contentsOf(bot, member)).toEqual(['Failed! Bot is unavailable']);
+  expect(await contentsOf(bot, member)).toEqual(['Failure! Bot is unavailable']);
   expect(bot.requests()).toEqual([]);
   await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
   expect((await noticesAbout(bot))[0]).toContain('an internal address');

@@ -44,7 +44,7 @@ test('the preview shows the texts of a page as text, and its image from this ser
   const link = 'https://a.example/?a=&quot;&amp;b';
   const [path] = /\/external_content\/[0-9a-f]{40}\/[0-9a-f]+/.exec(html) ?? [];
   expect(html).toBe(
-    `<div class="message_embed"><a class="message_embed_image" href="${link}" style="background-image: url(&quot;${path}&quot;)"></a>` +
+    `\n<div class="message_embed"><a class="message_embed_image" href="${link}" style="background-image: url(&quot;${path}&quot;)"></a>` +
       `<div class="data-container"><div class="message_embed_title"><a href="${link}" title="&quot;&lt;b&gt;&amp;amp;">&quot;&lt;b&gt;&amp;amp;</a></div>` +
       `<div class="message_embed_description">&lt;/div&gt;'</div></div></div>`,
   );
@@ -53,6 +53,6 @@ test('the preview shows the texts of a page as text, and its image from this ser
 test('a page without title or image has neither element', () => {
   const page = { title: undefined, description: 'd', image: undefined };
   expect(pagePreviewHtml('https://a.example', page, 'key')).toBe(
-    '<div class="message_embed"><div class="data-container"><div class="message_embed_description">d</div></div></div>',
+    '\n<div class="message_embed"><div class="data-container"><div class="message_embed_description">d</div></div></div>',
   );
 });

@@ -25,5 +25,5 @@ export function pagePreviewHtml(href: string, page: PagePreview, externalContent
   const described = page.description
     ? `<div class="message_embed_description">${escapeHtml(page.description)}</div>`
     : '';
-  return `<div class="message_embed">${shown}<div class="data-container">${titled}${described}</div></div>`;
+  return `\n<div class="message_embed">${shown}<div class="data-container">${titled}${described}</div></div>`;
 }

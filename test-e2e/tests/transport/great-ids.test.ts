@@ -1,5 +1,4 @@
-import { operations } from '@natter/contracts';
-import { openRealm, type Realm } from '@natter/testkit';
+import { type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 const [unused, great] = ['2147483646', '9999999999'];
@@ -9,24 +8,17 @@ beforeAll(async () => {
   realm = await openRealm();
 });
 
-const withIds = operations.flatMap((operation) => {
-  const { http } = operation;
-  const names = [...(http?.path ?? '').matchAll(/\{(\w+_id)\}/g)].map(([, name = '']) => name);
-  return http && names.length > 0 ? [{ name: operation.name, method: http.method, path: http.path, names }] : [];
-});
-
 test('an object whose ID is greater than all of the database is missing like any other', async () => {
+  const { paths } = (await realm.spectator.get('//openapi.json')).body;
+  const withIds = Object.entries<Json>(paths).flatMap(([path, item]) =>
+    /\{\w+_id\}/.test(path) && !item.servers ? Object.keys(item).map((method) => ({ method, path })) : [],
+  );
   expect(withIds.length).toBeGreaterThan(30);
-  const answerOf = async ({ method, path, names }: (typeof withIds)[number], id: string) => {
-    const address = names.reduce((url, name) => url.replace(`{${name}}`, id), path);
-    const { status, body } = await realm.owner.send(method, address, {});
-    return [status, body.code, String(body.msg).replaceAll(id, 'ID').replaceAll('2147483647', 'ID')];
+  const answerOf = async ({ method, path }: (typeof withIds)[number], id: string) => {
+    const { status, body } = await realm.owner.send(method.toUpperCase(), path.replaceAll(/\{\w+_id\}/g, id));
+    return [method, path, status, body.code, String(body.msg).replaceAll(id, 'ID').replaceAll('2147483647', 'ID')];
   };
-  for (const operation of withIds)
-    expect([operation.name, ...(await answerOf(operation, great))]).toEqual([
-      operation.name,
-      ...(await answerOf(operation, unused)),
-    ]);
+  for (const operation of withIds) expect(await answerOf(operation, great)).toEqual(await answerOf(operation, unused));
 });
 
 test('a channel whose ID is greater than all of the database does not exist', async () => {

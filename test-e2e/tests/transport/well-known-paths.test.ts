@@ -11,13 +11,16 @@ test.each(['/health', '/compatibility'])('%s answers everybody', async (path) =>
   expect([answer.status, await answer.json()]).toEqual([200, { result: 'success', msg: '' }]);
 });
 
-test.each(['/health', '/compatibility', '/openapi.json', '/asyncapi.json'])('HEAD %s answers like GET', async (path) => {
-  const address = `${realm.member.url}${path}`;
-  const [head, get] = [await fetch(address, { method: 'HEAD' }), await fetch(address)];
-  const described = ({ status, headers }: Response) => [status, headers.get('content-type')];
-  expect(described(head)).toEqual(described(get));
-  expect([head.status, await head.text()]).toEqual([200, '']);
-});
+test.each(['/health', '/compatibility', '/openapi.json', '/asyncapi.json'])(
+  'HEAD %s answers like GET',
+  async (path) => {
+    const address = `${realm.member.url}${path}`;
+    const [head, get] = [await fetch(address, { method: 'HEAD' }), await fetch(address)];
+    const described = ({ status, headers }: Response) => [status, headers.get('content-type')];
+    expect(described(head)).toEqual(described(get));
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  },
+);
 
 test('the emoji of the server is an image', async () => {
   const rendered = (await realm.member.ok('POST', '/messages/render', { content: ':zulip:' })).rendered;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bigId, id, list, number, string, union } from '../model/bounded.ts';
+import { bigId, list, number, string, union } from '../model/bounded.ts';
 import { limits } from '../model/limits.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text, textOrJson } from '../model/param.ts';

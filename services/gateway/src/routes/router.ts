@@ -93,14 +93,13 @@ export function createRouter(operations: readonly Operation[]): Router {
 }
 
 /**
- * Repeated slashes inside a path count as one, because some clients send `/api/v1//users`. A path that begins with two
- * slashes names another host.
+ * Repeated slashes count as one, because some clients send `/api/v1//users`, and those that know the server by an address
+ * with a slash at its end send `//api/v1/users`.
  */
-const segmentsOf = (path: string): string[] =>
-  path
-    .replace(/^\//, '')
-    .split('/')
-    .filter((segment, index) => index === 0 || segment !== '');
+const segmentsOf = (path: string): string[] => {
+  const [first = '', ...others] = path.replace(/^\/+/, '').split('/');
+  return [first, ...others.filter((segment) => segment !== '')];
+};
 const names = /\{(\w+)\}/g;
 const toPattern = (segment: string): string | RegExp =>
   segment.includes('{}')

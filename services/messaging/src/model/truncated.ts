@@ -9,10 +9,11 @@ export const truncatedContent = (content: string): string =>
 
 export const truncatedTopic = (topic: string): string => truncated(topic, limits.topicLength, '...');
 
-/** The topic that a message or a move names, truncated. Refuses control characters and halves of surrogate pairs. */
+/** The topic that a message or a move names, truncated. Refuses control characters and what is no character. */
 export function namedTopic(given: string): string {
   const topic = topicOfName(given.trim());
-  if (/[\p{Cc}\p{Cs}]/u.test(topic)) throw badRequest('Invalid character in topic');
+  const position = [...topic].findIndex((char) => /[\p{Cc}\p{Cn}\p{Cs}]/u.test(char));
+  if (position >= 0) throw badRequest(`Invalid character in topic, at position ${position + 1}!`);
   return truncatedTopic(topic);
 }
 

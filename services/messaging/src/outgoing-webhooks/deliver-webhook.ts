@@ -130,7 +130,7 @@ async function fail(
   { message, told }: DeliveryFailed,
 ): Promise<void> {
   const text = failureText(called.webhook, called.triggering, told);
-  await withDecision(delivery, called, { content: `Failed! ${message}`, widget: undefined }, (decided) =>
+  await withDecision(delivery, called, { content: `Failure! ${message}`, widget: undefined }, (decided) =>
     delivery.background(row.realm_id, async (work) => {
       if (!(await end(work, row))) return;
       await tellOwner(work, row, called.webhook, text);
