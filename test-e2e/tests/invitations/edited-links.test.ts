@@ -45,3 +45,42 @@ test('a link is changed by its maker and by administrators, and gives no more th
   await owner.ok('DELETE', `/invites/multiuse/${invite.id}`);
   expect(refused(await change(member, invite.id, { invite_as: 400 }))).toEqual(badRequest);
 });
+
+test('an edit that the creator of the link could not grant is refused, and leaves a link that works', async () => {
+  const { owner, administrator, moderator, spectator } = realm;
+  const { user_groups } = await owner.ok('GET', '/user_groups');
+  const idOf = (name: string): number => user_groups.find((group: Json) => group.name === name).id;
+  const permit = (group: string) => owner.ok('PATCH', '/realm', { create_multiuse_invite_group: { new: idOf(group) } });
+  await permit('role:moderators');
+  const { key, invite } = await link(moderator);
+  const group = { name: 'crew', description: '', members: [] };
+  const { group_id } = await administrator.ok('POST', '/user_groups/create', {
+    ...group,
+    can_manage_group: { direct_members: [administrator.user_id], direct_subgroups: [] },
+    can_add_members_group: { direct_members: [administrator.user_id], direct_subgroups: [] },
+  });
+  const vault = { name: 'vault', subscribers: [administrator.user_id], invite_only: true };
+  const { id: channel } = await administrator.ok('POST', '/channels/create', vault);
+  const change = (form: Json) => administrator.patch(`/invites/multiuse/${invite.id}`, form);
+  const notGranted = [400, 'The user who created this link may not grant this.'];
+  for (const form of [
+    { invite_as: 200 },
+    { group_ids: [group_id] },
+    { stream_ids: [channel] },
+    { welcome_message_custom_text: 'Hello' },
+    { welcome_message_custom_text: '' },
+    { invite_as: 600, group_ids: [group_id] },
+  ]) {
+    const { status, body } = await change(form);
+    expect([form, status, body.msg]).toEqual([form, ...notGranted]);
+  }
+  expect(await invites(owner)).toEqual([{ ...invite, link_url: expect.any(String) }]);
+  expect((await change({ invite_as: 300, welcome_message_custom_text: null })).status).toBe(200);
+  const form = { email: 'late@natter.example', full_name: 'Late One', password: 'a long password' };
+  const { user_id } = await spectator.ok('POST', '/join', { ...form, key });
+  expect((await owner.ok('GET', `/users/${user_id}`)).user.role).toBe(300);
+  // A link that creates no account is not extended.
+  await permit('role:administrators');
+  const { status, body } = await change({ invite_expires_in_minutes: 60 });
+  expect([status, body.msg]).toEqual(notGranted);
+});

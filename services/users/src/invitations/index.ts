@@ -7,6 +7,6 @@ import { createInviteHandlers, type Inviting } from './send-invites.ts';
 export const invitationHandlers = (owner: Owner, tools: Inviting): Handlers => [
   ...createInviteHandlers(tools),
   ...createInviteLinkHandlers(tools),
-  ...editInviteLinkHandlers(tools.bus),
+  ...editInviteLinkHandlers(owner, tools.bus),
   ...openInviteHandlers(owner, tools.seal, tools.send),
 ];

@@ -24,7 +24,7 @@ const accountRow = z.object({ is_active: z.boolean() });
 const versionRow = z.object({ key: z.string(), version: z.number() });
 
 /**
- * An invitation grants only what its creator may still grant; undefined if it is void. The realm is locked, so roles,
+ * An invitation grants only what its creator may still grant; undefined if it is void. A join locks the realm, so roles,
  * accounts and permissions of the realm do not change meanwhile; memberships are covered by expected versions.
  */
 export async function conveyedRights(work: Work, realm: Realm, row: InvitationRow): Promise<Conveyed | undefined> {
