@@ -188,8 +188,27 @@ test('a mirrored message reaches no channel, file or mention that the bot could 
   const form = { sender: member2.email, topic: 'never touched' };
   const { id, ...rest } = await mirror.ok('POST', '/messages', toTalk('unread', form));
   expect(rest).not.toHaveProperty('automatic_new_visibility_policy');
-  expect((await queue.next((event) => event.message?.id === id)).flags).not.toContain('read');
-  expect((await queue.settle()).filter(({ type }) => type === 'user_topic')).toEqual([]);
+  const events = await queue.settle();
+  const sent = events.find((event) => event.message?.id === id);
+  expect(sent).toMatchObject({ flags: expect.not.arrayContaining(['read']) });
+  expect(events.filter(({ type }) => type === 'user_topic')).toEqual([]);
+});
+
+test('mentions and emoticons in a mirrored message count as those of the named sender, never of the bot', async () => {
+  const { member2 } = realm;
+  await member2.ok('PATCH', '/settings', { translate_emoticons: true });
+  const queue = await member2.queue({ event_types: ['message', 'user_topic'] });
+  const ofBot = await mirror.queue({ event_types: ['message'] });
+  const content = `@**topic** @**${member2.full_name}** :)`;
+  const form = { sender: member2.email, topic: 'all of us' };
+  const { id } = await mirror.ok('POST', '/messages', toTalk(content, form));
+  const isSent = (event: Json): boolean => event.message?.id === id;
+  const events = await queue.settle();
+  expect(events.find(isSent)?.flags).toEqual(expect.arrayContaining(['topic_wildcard_mentioned', 'mentioned']));
+  expect((await ofBot.next(isSent)).flags).not.toContain('topic_wildcard_mentioned');
+  expect((await seen(member2, id)).content).toContain('emoji');
+  // A user who mentions themself follows no topic by it.
+  expect(events.filter(({ type }) => type === 'user_topic')).toEqual([]);
 });
 
 test('only owners grant the right, only to bots, and it ends at once', async () => {

@@ -9,7 +9,11 @@ export function renderMessageHandlers(owner: Owner, policies: RealmPolicies, use
       const policy = await policies.get(meta, false);
       const linkifiers = await linkifiersOf(owner.database, actor.realmId);
       const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
-      const { context } = await referredBy(owner.database, { actor, policy, hidden, facts: { linkifiers } }, content);
+      const { context } = await referredBy(
+        owner.database,
+        { actor, author: actor, policy, hidden, facts: { linkifiers } },
+        content,
+      );
       return { rendered: (await owner.renderer.render(actor, content, context)).html };
     }),
   ];

@@ -59,13 +59,17 @@ export async function decideSend(
   const reader = params.seenBy ?? actor;
   const people = { ...actor.basis, ...reader.basis, ...mirrored.basis };
   const hidden = await userVisibility.hiddenFrom(reader, meta, policy);
-  const sender = { actor, policy, facts, hidden };
+  const sender = { actor, author, policy, facts, hidden };
   if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
   if (destination.kind === 'direct') {
     if (facts.is_new_conversation) requireKnown(destination.people, hidden, params.to);
     await requireDirectAllowed(database, sender, destination.people);
   }
-  const { context, groups, botIds, webhookIds } = await referredBy(database, { ...sender, actor: reader }, content);
+  const { context, groups, botIds, webhookIds } = await referredBy(
+    database,
+    { ...sender, actor: reader, author: params.seenBy ?? author },
+    content,
+  );
   const rendered = await renderer.render(actor, content, context, topicOf(destination));
   const mentioned = await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination);
   const { userIds } = rendered.mentions;

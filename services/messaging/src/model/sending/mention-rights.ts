@@ -40,7 +40,7 @@ export interface Mentioned {
 /** The mentioned users among the receivers; refuses mentions that the sender may not make. */
 export async function mentionedBy(
   executor: Executor,
-  { actor, policy }: Pick<Sender, 'actor' | 'policy'>,
+  { actor, author, policy }: Pick<Sender, 'actor' | 'author' | 'policy'>,
   { mentions, groups }: Pick<Rendered, 'mentions'> & Pick<Referred, 'groups'>,
   destination: MentionedAt,
 ): Promise<Mentioned> {
@@ -79,7 +79,7 @@ export async function mentionedBy(
     );
   return {
     userIds,
-    topicUserIds: [...new Set([...participants, ...(mentions.topicWildcard ? [actor.userId] : [])])].filter((id) =>
+    topicUserIds: [...new Set([...participants, ...(mentions.topicWildcard ? [author.userId] : [])])].filter((id) =>
       receivers.has(id),
     ),
     mentionsChannel: mentions.channelWildcard,

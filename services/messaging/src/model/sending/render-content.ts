@@ -38,7 +38,7 @@ export const createRenderContent =
     const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
       const policy = await policies.get(meta, fresh);
       const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
-      const sender = { actor, policy, facts, hidden };
+      const sender = { actor, author: actor, policy, facts, hidden };
       const { context, groups } = await referredBy(database, sender, content);
       const rendered = await renderer.render(actor, content, context);
       const receivers = new Set(await receiversOf(database, actor.realmId, message.id));

@@ -33,12 +33,12 @@ const groupName = /@_?\*([^*\n]+)\*/g;
 export const mentionsGroup = (content: string): boolean => /@\*[^*\n]+\*/.test(content);
 
 type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
-type Rendering = Pick<Sender, 'actor' | 'policy' | 'hidden'> & { facts: Pick<RenderContext, 'linkifiers'> };
+type Rendering = Pick<Sender, 'actor' | 'author' | 'policy' | 'hidden'> & { facts: Pick<RenderContext, 'linkifiers'> };
 
 /** Looks up the objects that a text names and its sender may see; a text that names nothing costs nothing. */
 export async function referredBy(
   executor: Executor,
-  { actor, policy, hidden, facts: { linkifiers } }: Rendering,
+  { actor, author, policy, hidden, facts: { linkifiers } }: Rendering,
   content: string,
 ): Promise<Referred> {
   const { realmId } = actor;
@@ -75,7 +75,7 @@ export async function referredBy(
     channels,
     topics: await topicsSeen(executor, actor, channels, content),
     linkifiers,
-    translateEmoticons: hasEmoticons(content) && (await isOn(executor, realmId, actor.userId, 'translate_emoticons')),
+    translateEmoticons: hasEmoticons(content) && (await isOn(executor, realmId, author.userId, 'translate_emoticons')),
     emoji,
     defaultCodeLanguage: policy.settings.default_code_block_language,
     previewMedia: policy.settings.inline_image_preview,

@@ -26,9 +26,12 @@ export type SenderFacts = z.infer<typeof factsRow>;
 
 /** The facts about its sender that a decision about a message uses. */
 export interface Sender {
+  /** The rights of the actor limit the message. */
   actor: Actor;
+  /** The user whom the message names as its sender: the actor, except in a mirrored message. */
+  author: Pick<Actor, 'userId'>;
   policy: RealmPolicy;
-  /** In a mirrored message those of the author whom it names. */
+  /** Those of the author. */
   facts: SenderFacts;
   /** Users whom the reader of a reminder, or else the actor, may not see. */
   hidden: ReadonlySet<number>;

@@ -47,7 +47,7 @@ interface Given {
 /** Topics that become followed or unmuted because the user sends to them or is mentioned there. */
 export async function topicPreferencesAfter(
   executor: Executor,
-  { actor, facts }: Pick<Sender, 'actor' | 'facts'>,
+  { actor, author, facts }: Pick<Sender, 'actor' | 'author' | 'facts'>,
   destination: Destination,
   mentionedIds: readonly number[],
 ): Promise<After> {
@@ -56,8 +56,8 @@ export async function topicPreferencesAfter(
   const done = facts.is_new_conversation ? reasons.initiation : reasons.send;
   const own = actor.isBot ? undefined : policyAfter(facts, done);
   const ofSender = own === undefined ? [] : [await givenToSender(executor, { actor, facts }, destination, own)];
-  // Users who do not receive the message get no preference.
-  const others = mentionedIds.filter((id) => (id !== actor.userId || actor.isBot) && hasId(destination.audience, id));
+  // The author, and users who do not receive the message, get no preference by a mention.
+  const others = mentionedIds.filter((id) => id !== author.userId && hasId(destination.audience, id));
   const ofOthers = others.length === 0 ? [] : await givenToMentioned(executor, actor, destination, others);
   const given = await withRoom(executor, actor.realmId, [...ofSender, ...ofOthers]);
   if (given.length === 0) return nothing;
