@@ -60,6 +60,42 @@ test('owners decide which administrators may create users', async () => {
   expect(refused(await realm.owner.patch(`/users/${right.user_id}`, { can_create_users: 'maybe' }))).toEqual(bad);
 });
 
+test('nobody but its owner and owners of the organization gets hold of a bot that may create users', async () => {
+  const { owner, administrator } = realm;
+  const keeper = await realm.person({ role: 'administrator' });
+  const { user_id } = await keeper.ok('POST', '/bots', { full_name: 'Registrar', short_name: 'registrar' });
+  const at = `/bots/${user_id}`;
+  await keeper.ok('PATCH', at, { role: 200 });
+  const keyReadBy = async (who: Client): Promise<string> => (await who.ok('GET', `${at}/api_key`)).api_key;
+  const use = (key: string, method: 'GET' | 'POST', path: string, form: Json = {}) =>
+    realm.spectator.send(method, path, form, as(`registrar-bot@${realm.host}`, key));
+  const create = async (key: string): Promise<Json> => {
+    const form = { email: `made${Math.random()}@${realm.host}`, full_name: `Made ${Math.random()}` };
+    return refused(await use(key, 'POST', '/users', { ...form, password: 'a good password' }));
+  };
+  // An administrator knows the key from before.
+  const known = await keyReadBy(administrator);
+  const grant = () => owner.ok('PATCH', `/users/${user_id}`, { can_create_users: true });
+  await grant();
+  expect((await use(known, 'GET', '/users/me')).status).toBe(401);
+  for (const attempt of [
+    administrator.get(`${at}/api_key`),
+    administrator.post(`${at}/api_key/regenerate`),
+    administrator.patch(at, { bot_owner_id: administrator.user_id }),
+    administrator.delete(at),
+  ])
+    expect(refused(await attempt)).toEqual(bad);
+  expect((await create(await keyReadBy(keeper)))[0]).toBe(200);
+  // The right ends with the owner of the bot, and with the bot.
+  await keeper.ok('PATCH', at, { bot_owner_id: administrator.user_id });
+  expect(await create(await keyReadBy(administrator))).toEqual(bad);
+  await grant();
+  expect((await create(await keyReadBy(administrator)))[0]).toBe(200);
+  await administrator.ok('DELETE', at);
+  await owner.ok('POST', `/users/${user_id}/reactivate`);
+  expect(await create(await keyReadBy(administrator))).toEqual(bad);
+});
+
 test('a user is found by ID and by address; an unknown one is refused as one of another realm', async () => {
   const other = await openRealm({ havePasswords: true });
   const { user } = await realm.member.ok('GET', `/users/${realm.guest.user_id}`, { client_gravatar: false });

@@ -1,6 +1,7 @@
 import { roles, type User, uploadedAvatarPath } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { z } from 'zod';
+import { hasGrantedRight } from './granted-rights.ts';
 
 export const accountRow = z.object({
   id: z.number(),
@@ -17,8 +18,8 @@ export const accountRow = z.object({
   is_system_bot: z.boolean(),
   bot_type: z.number().nullable(),
   bot_owner_id: z.number().nullable(),
-  /** A bot that may send in the name of others. */
-  can_forge_sender: z.boolean(),
+  /** Whether it has a right that an owner of the organization granted. */
+  has_granted_right: z.boolean(),
   timezone: z.string(),
   /** Who may see the real address: 1 everyone, 2 members, 3 administrators, 4 nobody, 5 moderators. */
   visibility: z.number(),
@@ -33,7 +34,7 @@ const visibility = sql.fragment`coalesce((account.settings->>'email_address_visi
 export const nominalEmail = sql.fragment`'user' || account.id || '@' || (SELECT r.host FROM users.realm r WHERE r.id = account.realm_id)`;
 /** Columns of `users.account`, whose alias must be `account`. */
 export const accountColumns = sql.fragment`account.id, account.email, CASE WHEN ${visibility} = 1 THEN account.email ELSE ${nominalEmail} END AS api_email,
-  account.full_name, account.role, account.is_active, account.is_bot, account.is_system_bot, account.bot_type, account.bot_owner_id, account.can_forge_sender,
+  account.full_name, account.role, account.is_active, account.is_bot, account.is_system_bot, account.bot_type, account.bot_owner_id, ${hasGrantedRight} AS has_granted_right,
   coalesce(account.settings->>'timezone', '') AS timezone, ${visibility} AS visibility, account.avatar_version,
   account.avatar_token, to_char(account.joined_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') AS date_joined`;
 

@@ -5,6 +5,7 @@ import { credentialsChanged, insertKey } from './api-keys.ts';
 import { type BotRow, readBots } from './bot-row.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { createApiKey } from './credentials/passwords.ts';
+import { hasGrantedRight } from './granted-rights.ts';
 
 interface NewKey {
   api_key: string;
@@ -63,7 +64,7 @@ export const noteReader = (bot: BotRow, userId: number) =>
     WHERE user_id = ${bot.id} AND ${userId} <> ALL(key_readers) AND ${bot.bot_owner_id ?? 0} <> ${userId}`;
 
 /** The lowest role whose users may read the key of a bot that is not theirs; `requireRank` refuses the others. */
-const leastReader = sql.fragment`CASE WHEN account.can_forge_sender THEN ${roles.owner} ELSE least(account.role, ${roles.administrator}) END`;
+const leastReader = sql.fragment`CASE WHEN ${hasGrantedRight} THEN ${roles.owner} ELSE least(account.role, ${roles.administrator}) END`;
 
 /**
  * After a change of roles or rights, or a deactivation: gives a new key to bots whose key is known to a user who may not read it

@@ -6,15 +6,15 @@ import { readAccount } from './find-account.ts';
 const outranked = (): ChatError => badRequest('Insufficient permission');
 
 /**
- * Refuses to read or change the key of a bot above the caller's own role. A bot that may send in the name of others ranks
- * as an owner, except for the user it belongs to.
+ * Refuses to read or change the key of a bot above the caller's own role. A bot with a right that an owner granted ranks as
+ * an owner, except for the user it belongs to.
  */
 export function requireRank(
   holder: { userId: number; role: number },
-  bot: Pick<AccountRow, 'role' | 'bot_owner_id' | 'can_forge_sender'>,
+  bot: Pick<AccountRow, 'role' | 'bot_owner_id' | 'has_granted_right'>,
 ): void {
   const isForeign = bot.bot_owner_id !== holder.userId;
-  const rank = bot.can_forge_sender && isForeign ? roles.owner : bot.role;
+  const rank = bot.has_granted_right && isForeign ? roles.owner : bot.role;
   if (rank < holder.role) throw outranked();
 }
 

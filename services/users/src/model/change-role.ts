@@ -2,7 +2,7 @@ import { badRequest, idSet, roles, roleValues } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { z } from 'zod';
-import { endForging } from './account-rights.ts';
+import { endGrantedRights } from './account-rights.ts';
 import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
 import { announceEmailsTo, emitPerson } from './announce-account.ts';
 import { announceBotsTo } from './announce-bot.ts';
@@ -32,7 +32,7 @@ export async function changeRole(
   await renewLeakedKeys(work, seal);
 }
 
-/** Sets a role that was checked; the user's bots are lowered with it, and lose the right to send in the name of others. */
+/** Sets a role that was checked; the user's bots are lowered with it, and lose the rights that owners granted. */
 export async function setRole(work: Work, row: AccountRow, role: number, seal: KeySeal): Promise<void> {
   const sawFewer = await hiddenOf(work, row.id);
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
@@ -46,7 +46,7 @@ export async function setRole(work: Work, row: AccountRow, role: number, seal: K
   if (wasAdministrator !== isAdministrator)
     await announceBotsTo(work, { users: idSet([row.id]) }, row.id, isAdministrator);
   if (row.is_bot) return;
-  if (role > row.role) await endForging(work, { ownerId: row.id });
+  if (role > row.role) await endGrantedRights(work, { ownerId: row.id });
   await lowerBots(work, row.id, role, seal);
 }
 

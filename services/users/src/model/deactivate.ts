@@ -1,5 +1,5 @@
 import { sql, type Work } from '@natter/database';
-import { endForging } from './account-rights.ts';
+import { endGrantedRights } from './account-rights.ts';
 import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { announceBotChange } from './announce-bot.ts';
@@ -12,8 +12,8 @@ import { announceLeaving } from './membership.ts';
 import { announceStatus } from './user-status.ts';
 
 /**
- * Deactivates the user and their bots, which lose the right to send in the name of others. The keys are refused at once; keys of other users' bots that the user knows are
- * replaced.
+ * Deactivates the user and their bots, which lose the rights that owners granted. The keys are refused at once; keys of
+ * other users' bots that the user knows are replaced.
  */
 export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Promise<void> {
   const bots = row.is_bot
@@ -26,7 +26,7 @@ export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Pr
     await work.run(sql.unsafe`UPDATE users.account SET is_active = false WHERE id = ${each.id}`);
     emitPerson(work, { user_id: each.id, is_active: false });
     await announceStatus(work, each.id, false);
-    if (each.is_bot) await endForging(work, { botId: each.id });
+    if (each.is_bot) await endGrantedRights(work, { botId: each.id });
     if (each.is_bot) await announceBotChange(work, each, { is_active: false });
     await revokeInvitesOf(work, each.id);
     await endLinks(work, each.id);

@@ -1,6 +1,6 @@
 import { badRequest, idSet, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { endForging } from './account-rights.ts';
+import { endGrantedRights } from './account-rights.ts';
 import type { AccountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { announceBot, announceBotChange, announceKey } from './announce-bot.ts';
@@ -20,7 +20,7 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   if (!next.is_active) throw badRequest('Failed to change owner, user is deactivated');
   if (next.is_bot) throw badRequest("Failed to change owner, bots can't own other bots");
   await work.run(sql.unsafe`UPDATE users.account SET bot_owner_id = ${ownerId} WHERE id = ${bot.id}`);
-  await endForging(work, { botId: bot.id });
+  await endGrantedRights(work, { botId: bot.id });
   const before = bot.bot_owner_id === null ? undefined : await lockAccount(work, bot.bot_owner_id);
   if (before && before.role > roles.administrator)
     work.emit({
@@ -33,7 +33,7 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   if (next.role > roles.administrator) await announceBot(work, bot.id, { users: idSet([next.id]) });
   await announceBotChange(work, { id: bot.id, bot_owner_id: null }, { owner_id: ownerId });
   emitPerson(work, { user_id: bot.id, bot_owner_id: ownerId });
-  const moved = { ...bot, bot_owner_id: ownerId, can_forge_sender: false, role: Math.max(bot.role, next.role) };
+  const moved = { ...bot, bot_owner_id: ownerId, has_granted_right: false, role: Math.max(bot.role, next.role) };
   await renewKey(work, moved, seal);
   await renewTokens(work, bot.id);
   if (moved.role !== bot.role) await setRole(work, bot, moved.role, seal);

@@ -20,7 +20,7 @@ import { lockRealm } from '../model/read-realm.ts';
 export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer): Handlers {
   return [
     handleWrite(userOperations.updateUser, async (context, params) => {
-      const { user_id_or_email, full_name, role, profile_data, new_email, can_create_users, can_forge_sender } = params;
+      const { user_id_or_email, full_name, role, profile_data, new_email, ...rights } = params;
       const name = full_name === undefined ? undefined : checkedFullName(full_name);
       const values = await renderedValues(owner.renderer, context.actor, profile_data ?? []);
       return changeOfGroups(context, async (work) => {
@@ -31,13 +31,13 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         if (row.is_system_bot) throw noSuchUser();
         if (row.is_bot) requireRank(holder, row);
         if (new_email !== undefined) await requireEmailChanger(work, holder);
-        if (can_create_users !== undefined || can_forge_sender !== undefined) requireOwner(holder);
+        if (Object.values(rights).some((right) => right !== undefined)) requireOwner(holder);
         if (name !== undefined && name !== row.full_name) {
           await requireUniqueName(work, realm, name, row.id);
           await changeFullName(work, row.id, name);
           if (row.is_bot) await announceBotChange(work, row, { full_name: name });
         }
-        await changeRights(work, row, { can_create_users, can_forge_sender }, seal);
+        await changeRights(work, row, rights, seal);
         if (role !== undefined) await changeRole(work, holder, { row, role }, seal);
         if (profile_data && row.is_bot) throw badRequest('Bots have no custom profile fields.');
         await changeProfileData(work, holder, row.id, values);
