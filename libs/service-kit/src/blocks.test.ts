@@ -1,4 +1,4 @@
-import { headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
+import { headers, type Msg, type NatsConnection, TimeoutError } from '@nats-io/nats-core';
 import { expect, test } from 'vitest';
 import { createBlocks } from './blocks.ts';
 
@@ -30,6 +30,34 @@ test('parts of a message are asked for some at a time, and put together in order
   ];
   expect(bytes.toString()).toBe(Array.from({ length: 40 }, (_, index) => `<${index}>`).join(''));
   expect(seen.most).toBeLessThanOrEqual(4);
+});
+
+test('a part whose request was lost is asked for again', async () => {
+  const { seen, connection } = connectionWithParts();
+  const asked: number[] = [];
+  const lossy = {
+    ...connection,
+    request: async (subject: string, name: string, { timeout }: { timeout: number }) => {
+      asked.push(timeout);
+      if (asked.length === 1) throw new TimeoutError();
+      return connection.request(subject, name);
+    },
+  } as unknown as NatsConnection;
+  const [bytes] = (await createBlocks(lossy, 'users').read(messageOf('3'), performance.now() + 30_000)) as [Buffer];
+  expect(bytes.toString()).toBe('<0><1><2>');
+  expect(asked).toHaveLength(3);
+  expect(Math.max(...asked)).toBeLessThan(3_000);
+  expect(seen.asked).toBe(2);
+});
+
+test('a part that never arrives is given up at the deadline', async () => {
+  const connection = {
+    subscribe: () => undefined,
+    request: (_: string, __: string, { timeout }: { timeout: number }) =>
+      new Promise((_, reject) => setTimeout(() => reject(new TimeoutError()), timeout)),
+  } as unknown as NatsConnection;
+  const read = createBlocks(connection, 'users').read(messageOf('2'), performance.now() + 50);
+  await expect(read).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });
 
 test.each(['1000000000', 'NaN', 'x'])('a message of %s parts is refused before any is asked for', async (parts) => {

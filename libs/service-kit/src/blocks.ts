@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/nats-core';
+import { type Msg, type MsgHdrs, type NatsConnection, TimeoutError } from '@nats-io/nats-core';
 import { limits, unavailable } from '@natter/contracts';
 import { LRUCache } from 'lru-cache';
 import { Block, nameOf, type Piece } from './json-pieces.ts';
@@ -42,6 +42,8 @@ const inlineBytes = 8 * 1024;
 /** How long an offer can be fetched. */
 const offeredMs = 30_000;
 const settleMs = 1_000;
+/** A block is requested again after this time, varied by a fifth: NATS loses messages when it restarts. */
+const askAgainMs = 2_000;
 /** Cache of blocks that other processes offered. */
 const keptBytes = 64 * 1024 * 1024;
 const offeredBytes = 256 * 1024 * 1024;
@@ -92,10 +94,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
   async function ask({ subject, name, isKept }: Exclude<Listed, string>, end: number): Promise<Uint8Array> {
     const known = isKept ? kept.get(name) : undefined;
     if (known) return known;
-    const timeout = Math.max(end - performance.now(), 1);
-    const { data } = await connection.request(subject, name, { timeout }).catch((error: unknown) => {
-      throw unavailable(error);
-    });
+    const data = await dataOf(subject, name, end);
     if (data.length === 0) throw unavailable(new Error('The offered data is no longer available'));
     if (!isKept) return data;
     if (nameOf(data) !== name) throw unavailable(new Error('The content of a block does not match its name'));
@@ -103,6 +102,19 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     const block = data.slice();
     kept.set(name, block);
     return block;
+  }
+
+  /** After a lost answer a block that only this process knows is no longer available. */
+  async function dataOf(subject: string, name: string, end: number): Promise<Uint8Array> {
+    for (;;) {
+      const leftMs = Math.max(end - performance.now(), 1);
+      const timeout = Math.min(leftMs, askAgainMs * (0.8 + Math.random() * 0.4));
+      try {
+        return (await connection.request(subject, name, { timeout })).data;
+      } catch (error) {
+        if (!(error instanceof TimeoutError) || timeout === leftMs) throw unavailable(error);
+      }
+    }
   }
 
   async function fetchAll(pieces: readonly Piece[], end: number): Promise<Uint8Array[]> {
