@@ -56,7 +56,7 @@ export async function decideSend(
   const ofGroups = usesGroups ? await groupVersions(database, actor.realmId) : {};
   const conversation = conversationOf(destination);
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
-  const reader = params.seenBy ?? actor;
+  const { seenBy: reader = actor, seenBy: writer = author } = params;
   const people = { ...actor.basis, ...reader.basis, ...mirrored.basis };
   const hidden = await userVisibility.hiddenFrom(reader, meta, policy);
   const sender = { actor, author, policy, facts, hidden };
@@ -65,16 +65,12 @@ export async function decideSend(
     if (facts.is_new_conversation) requireKnown(destination.people, hidden, params.to);
     await requireDirectAllowed(database, sender, destination.people);
   }
-  const { context, groups, botIds, webhookIds } = await referredBy(
-    database,
-    { ...sender, actor: reader, author: params.seenBy ?? author },
-    content,
-  );
-  const rendered = await renderer.render(actor, content, context, topicOf(destination));
-  const mentioned = await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination);
+  const named = await referredBy(database, { ...sender, actor: reader, author: writer }, content);
+  const rendered = await renderer.render(actor, content, named.context, topicOf(destination));
+  const mentioned = await mentionedBy(database, sender, { ...rendered, ...named }, destination);
   const { userIds } = rendered.mentions;
-  const called = await calledBots(database, actor.realmId, destination, { userIds, botIds });
-  const webhooks = triggeredWebhooks([actor, author], destination, { userIds, webhookIds, called });
+  const called = await calledBots(database, actor.realmId, destination, { userIds, ...named });
+  const webhooks = triggeredWebhooks([actor, author], destination, { userIds, ...named, called });
   const preferences = await topicPreferencesAfter(database, sender, destination, userIds);
   const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
   const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
