@@ -99,7 +99,10 @@ function appendMany(call: Call) {
     tx.appended.set(realm_id, numbers.first + events.length - 1);
     return { realm_id, ...numbers };
   });
-  return rowsOf({ appended: appended.sort((one, other) => one.realm_id - other.realm_id) });
+  // Realms with stale versions come last.
+  const isStale = (one: object): number => Number('stale' in one);
+  appended.sort((one, other) => isStale(one) - isStale(other) || one.realm_id - other.realm_id);
+  return rowsOf({ appended });
 }
 
 function insertEvents({ tx, role, server }: Call, realm: unknown, list: { type: string }[]) {
