@@ -46,4 +46,5 @@ export const search: Scenario = {
   },
 };
 
-const textOf = (index: number): string => `${searchTexts[texts[index % texts.length] ?? 'en1']} ${index}`;
+/** The numbers that tell the messages apart have five digits, because no search looks for such numbers. */
+const textOf = (index: number): string => `${searchTexts[texts[index % texts.length] ?? 'en1']} ${10_000 + index}`;
