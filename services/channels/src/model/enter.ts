@@ -20,9 +20,10 @@ export async function enter(work: Work, names: readonly string[], isArchived = f
   if (names.length === 0) return [];
   const asked = sql.array([...names], 'text');
   const rows = await work.any(sql.type(namedRow)`
-    SELECT ${channelColumns}, ARRAY(SELECT n FROM unnest(${asked}) n WHERE lower(n) = lower(c.name)) AS asked FROM channels.channel c
-    WHERE c.realm_id = ${work.realmId} AND lower(c.name) = ANY(ARRAY(SELECT lower(n) FROM unnest(${asked}) n)) AND c.is_archived = ${isArchived}
-    ORDER BY c.id FOR UPDATE`);
+    SELECT ${channelColumns}, n.asked FROM channels.channel c
+    JOIN (SELECT lower(n) AS name, array_agg(n) AS asked FROM unnest(${asked}) n GROUP BY 1) n ON n.name = lower(c.name)
+    WHERE c.realm_id = ${work.realmId} AND c.is_archived = ${isArchived}
+    ORDER BY c.id FOR UPDATE OF c`);
   const subscribers = await subscribersOf(
     work,
     rows.map(({ id }) => id),

@@ -59,7 +59,8 @@ export async function subscribe(
   );
   const known = new Set(existing.flatMap(({ asked }) => asked));
   const allowed = existing.filter((entered) => mayAdd(decision, entered, principals) === 'allowed');
-  const refused = existing.filter((entered) => !allowed.includes(entered));
+  const isAllowed = new Set(allowed);
+  const refused = existing.filter((entered) => !isAllowed.has(entered));
   if (refusesAll && refused.length > 0) {
     const hidden = refused.filter((entered) => mayAdd(decision, entered, principals) === 'no access');
     throw hidden.length > 0 ? unableToAccess(hidden.map(({ channel }) => channel.name)) : insufficientPermission();
@@ -83,12 +84,13 @@ export async function subscribe(
   const isNew = true;
   const fresh = created.map((channel) => ({ channel, asked: [channel.name], subscribers: new Set<number>(), isNew }));
   const entered = [...allowed, ...fresh];
+  const colors = new Map(wanted.map(({ name, color }) => [name, color]));
   const joinings = entered.map((one) => {
     const { asked, subscribers } = one;
     return {
       ...one,
       added: principals.filter((id) => !subscribers.has(id)),
-      color: wanted.find(({ name }) => asked.includes(name))?.color,
+      color: asked.map((name) => colors.get(name)).find((color) => color !== undefined),
     };
   });
   const count = joinings.reduce((sum, { added }) => sum + added.length, 0);

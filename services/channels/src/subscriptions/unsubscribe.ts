@@ -50,8 +50,10 @@ export async function unsubscribe(
   };
 }
 
-const namesOutside = (wanted: readonly string[], known: readonly Named[]): string[] =>
-  wanted.filter((name) => !known.some(({ asked }) => asked.includes(name)));
+function namesOutside(wanted: readonly string[], known: readonly Named[]): string[] {
+  const names = new Set(known.flatMap(({ asked }) => asked));
+  return wanted.filter((name) => !names.has(name));
+}
 
 /** Of archived channels with the same name: the latest that any of the users is subscribed to, otherwise the latest. */
 function oneOfEachName(archived: readonly Named[], principals: readonly number[]): Named[] {

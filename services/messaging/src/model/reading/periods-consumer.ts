@@ -54,15 +54,15 @@ const mutedRow = z.object({ muted_id: z.number() });
 
 /** The event contains the whole list: new entries begin a period here, missing ones end it. */
 async function mutesChanged(work: Work, event: LogEvent<'muted_users'>, number: number): Promise<void> {
-  const list = event.body.muted_users.map(({ id }) => id);
+  const list = new Set(event.body.muted_users.map(({ id }) => id));
   for (const userId of idsOf(event.audience.users)) {
-    const before = (
-      await work.any(sql.type(mutedRow)`
-        SELECT muted_id FROM messaging.mute_period WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND to_id IS NULL`)
-    ).map((row) => row.muted_id);
-    const gone = before.filter((id) => !list.includes(id));
+    const rows = await work.any(sql.type(mutedRow)`
+      SELECT muted_id FROM messaging.mute_period WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND to_id IS NULL`);
+    const before = new Set(rows.map((row) => row.muted_id));
+    const gone = [...before].filter((id) => !list.has(id));
     if (gone.length > 0) await endMutes(work, number, userId, gone);
-    for (const mutedId of list.filter((id) => !before.includes(id))) {
+    for (const mutedId of list) {
+      if (before.has(mutedId)) continue;
       // Existing messages first, so that clients are notified of them even if they arrived after the mute began.
       await readWhatIsMuted(work, userId, mutedId);
       await work.run(sql.unsafe`
