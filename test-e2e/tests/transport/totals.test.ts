@@ -67,6 +67,16 @@ const collections: Record<string, Total> = {
     rows: ({ member }) => ({ table: 'users.account', where: `bot_owner_id = ${member.user_id}` }),
     differing: { email: "'copy' || n || t.email", full_name: "'Copy ' || n" },
   },
+  botAccounts: {
+    limit: 2_000,
+    what: 'bots, including deactivated ones',
+    open:
+      async ({ member }) =>
+      (index) =>
+        member.post('/bots', { full_name: `Bot ${index}`, short_name: `bot${index}` }),
+    rows: ({ member }) => ({ table: 'users.account', where: `bot_owner_id = ${member.user_id}` }),
+    differing: { email: "'copy' || n || t.email", full_name: "'Copy ' || n", is_active: 'false' },
+  },
   clientDevices: {
     limit: 100,
     what: 'devices',

@@ -30,8 +30,11 @@ export const limits = {
  */
 export const totals = {
   // Per user.
-  alertWords: { what: 'alert words', limit: 1_000 },
+  /** Those of the user's bots count too: every send compares the words of all possible receivers. */
+  alertWords: { what: 'alert words', limit: 1_000, bytes: mebibyte / 16 },
   bots: { what: 'bots', limit: 500 },
+  /** Clients receive deactivated accounts too, and no account is ever deleted. */
+  botAccounts: { what: 'bots, including deactivated ones', limit: 2_000 },
   clientDevices: { what: 'devices', limit: 100 },
   deviceTokens: { what: 'device tokens', limit: 100 },
   drafts: { what: 'drafts', limit: 5_000, bytes: 4 * mebibyte },

@@ -42,6 +42,7 @@ const numbersOfTotals = {
   reactions: 7525,
   submessages: 7526,
   unfinishedUploads: 7527,
+  botAccounts: 7528,
 } as const satisfies Record<keyof typeof totals, number>;
 type Total = keyof typeof totals;
 

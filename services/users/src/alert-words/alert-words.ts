@@ -1,5 +1,5 @@
-import { badRequest, socialOperations, totals } from '@natter/contracts';
-import { type Executor, sql, type Work } from '@natter/database';
+import { type Actor, badRequest, socialOperations, totals } from '@natter/contracts';
+import { type Executor, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { toSelf } from '../model/change.ts';
@@ -24,6 +24,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
         const added = await work.run(sql.unsafe`
           INSERT INTO users.alert_word (user_id, word)
           SELECT ${userId}, word FROM unnest(${sql.array(words, 'text')}) word ON CONFLICT DO NOTHING`);
+        if (added > 0) await requireRoomForWords(work, context.actor);
         return answer(work, userId, added > 0);
       });
     }),
@@ -41,11 +42,21 @@ export function alertWordHandlers(owner: Owner): Handlers {
   ];
 }
 
+/** For the words of a person and of all their bots. */
+function requireRoomForWords(work: Work, { userId, botOwnerId }: Actor): Promise<void> {
+  const personId = botOwnerId ?? userId;
+  const accounts = sql.fragment`SELECT ${personId}::int UNION ALL SELECT id FROM users.account WHERE bot_owner_id = ${personId} AND is_bot`;
+  return requireRoom(
+    work,
+    totals.alertWords,
+    sql.fragment`users.alert_word WHERE user_id IN (${accounts})`,
+    sql.fragment`octet_length(word)`,
+  );
+}
+
 /** The account is locked, so that the last announced list is the final one. */
 async function answer(work: Work, userId: number, isChanged: boolean): Promise<{ alert_words: string[] }> {
   const alert_words = await readWords(work, userId);
-  if (alert_words.length > totals.alertWords.limit)
-    throw badRequest(`Too many ${totals.alertWords.what} (limit: ${totals.alertWords.limit})`);
   if (isChanged) {
     work.emit(toSelf(userId, 'alert_words', { alert_words }));
     // Messages sent from now on are matched against the new list.

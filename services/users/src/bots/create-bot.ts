@@ -51,6 +51,11 @@ export function createBotHandlers(seal: KeySeal): Handlers {
             totals.bots,
             sql.fragment`users.account WHERE bot_owner_id = ${context.actor.userId} AND is_active`,
           );
+          await requireRoom(
+            work,
+            totals.botAccounts,
+            sql.fragment`users.account WHERE bot_owner_id = ${context.actor.userId}`,
+          );
           await insertKey(work, { realmId: work.realmId, userId: bot.user_id }, api_key, 'bot');
           const defaults = {
             default_sending_stream: params.default_sending_stream || null,

@@ -16,7 +16,7 @@ import type { Destination } from './destination.ts';
 import { isInteractiveClient } from './interactive-client.ts';
 import type { Mentioned } from './mention-rights.ts';
 import type { Params } from './send-params.ts';
-import { alertedBy, type SenderFacts } from './sender-facts.ts';
+import type { SenderFacts } from './sender-facts.ts';
 
 interface Parts {
   /** The user whom the message names as its sender. */
@@ -82,7 +82,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
   const { author, statedAt, meta, params, content, destination, facts, rendered, mentioned } = parts;
   const isReadBySender = params.read_by_sender ?? isInteractiveClient(meta.client);
   const topic = destination.kind === 'channel' ? destination.topic : '';
-  const alerted = alertedBy(facts.alerts, content).filter((id) => hasId(destination.audience, id));
+  const alerted = facts.alertedIds.filter((id) => hasId(destination.audience, id));
   const { called } = parts;
   const mentionedIds = [...mentioned.userIds, ...called].sort((a, b) => a - b);
   const flags = flagsOf(parts, { isReadBySender, mentionedIds, alerted });

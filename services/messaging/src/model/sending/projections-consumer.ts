@@ -22,17 +22,17 @@ export function sendingProjectionsConsumer(owner: Owner): void {
 }
 
 async function alertWordsChanged(work: Work, { audience, body }: LogEvent<'alert_words'>): Promise<void> {
+  const words = [...new Set(body.alert_words.map((word) => word.toLowerCase()))];
   for (const userId of idsOf(audience.users)) {
-    await work.run(
-      sql.unsafe`DELETE FROM messaging.alert_word WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
-    );
-    const words = [...new Set(body.alert_words.map((word) => word.toLowerCase()))];
+    await work.run(sql.unsafe`
+      DELETE FROM messaging.alert_word
+      WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND word <> ALL(${sql.array(words, 'text')})`);
     await work.run(sql.unsafe`
       INSERT INTO messaging.alert_word (realm_id, user_id, word, head)
       SELECT ${work.realmId}, ${userId}, w.word, w.head FROM ${sql.unnest(
         words.map((word) => [word, headOf(word)]),
         ['text', 'text'],
-      )} AS w (word, head)`);
+      )} AS w (word, head) ON CONFLICT DO NOTHING`);
   }
 }
 

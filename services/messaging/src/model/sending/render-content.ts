@@ -4,7 +4,7 @@ import type { ReadableMessage } from '../message-access.ts';
 import { receiversOf } from '../readers.ts';
 import { type Mentioned, type MentionedAt, mentionedBy } from './mention-rights.ts';
 import { referredBy } from './render-context.ts';
-import { alertedBy, senderFacts } from './sender-facts.ts';
+import { senderFacts } from './sender-facts.ts';
 
 /** The result of an edit: the rendered content, and mentions among the users who received it. */
 export interface RenderedContent {
@@ -50,7 +50,7 @@ export const createRenderContent =
         hasImage: rendered.hasImage,
         pages: rendered.pages,
         mentioned: await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, at),
-        alertedIds: alertedBy(facts.alerts, content).filter((id) => receivers.has(id)),
+        alertedIds: facts.alertedIds.filter((id) => receivers.has(id)),
       };
     };
     // Outdated data may accept, but never refuse: read the current data first.

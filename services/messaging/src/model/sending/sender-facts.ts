@@ -2,6 +2,7 @@ import type { Actor, RealmPolicy } from '@natter/contracts';
 import { createBatcher, type Database, sql } from '@natter/database';
 import { z } from 'zod';
 import { headsIn } from './alert-head.ts';
+import { alertedIn, sharedAlerts } from './alerts.ts';
 
 /** The data that decides whether a topic becomes followed or unmuted for a user who sends to it or takes part in it. */
 export const situationRow = z.object({
@@ -22,7 +23,11 @@ const factsRow = situationRow.extend({
   linkifiers: z.array(z.object({ id: z.number(), pattern: z.string(), urlTemplate: z.string() })),
   is_new_conversation: z.boolean(),
 });
-export type SenderFacts = z.infer<typeof factsRow>;
+type FactsRow = z.infer<typeof factsRow>;
+export interface SenderFacts extends Omit<FactsRow, 'alerts'> {
+  /** Users whose alert words occur in the text, whether they receive it or not. */
+  alertedIds: readonly number[];
+}
 
 /** The facts about its sender that a decision about a message uses. */
 export interface Sender {
@@ -44,43 +49,33 @@ interface Asked {
   conversation: { channelId: number; topic: string } | { key: string };
 }
 
-const lookUps = new WeakMap<Database, (asked: Asked) => Promise<SenderFacts>>();
+const lookUps = new WeakMap<Database, (asked: Asked) => Promise<FactsRow>>();
 
 /**
  * All look-ups of a send apart from the objects that its text names, independent of the receivers. Concurrent sends
  * share one statement.
  */
-export function senderFacts(database: Database, asked: Asked): Promise<SenderFacts> {
+export async function senderFacts(database: Database, asked: Asked): Promise<SenderFacts> {
   let lookUp = lookUps.get(database);
   if (!lookUp) {
     lookUp = createBatcher((all: Asked[]) => factsOf(database, all));
     lookUps.set(database, lookUp);
   }
-  return lookUp(asked);
+  const { alerts, ...facts } = await lookUp(asked);
+  return { ...facts, alertedIds: await alertedIn(database, asked, alerts) };
 }
 
-function factsOf(database: Database, asked: readonly Asked[]): Promise<SenderFacts[]> {
+function factsOf(database: Database, asked: readonly Asked[]): Promise<FactsRow[]> {
   const questions = asked.map(({ realmId, senderId, content, conversation }) => ({
     realm_id: realmId,
     sender_id: senderId,
     heads: headsIn(content),
+    max_alerts: sharedAlerts,
     ...('key' in conversation
       ? { conversation: conversation.key }
       : { channel_id: conversation.channelId, topic: conversation.topic }),
   }));
   return database.any(sql.type(factsRow)`
     SELECT full_name, email, avatar_url, bot_owner_id, muted_by, alerts, linkifiers, is_new_conversation, policy, follow, unmute, is_channel_muted
-    FROM messaging.sender_facts(${JSON.stringify(questions)}::json) ORDER BY ordinal`) as Promise<SenderFacts[]>;
-}
-
-/** Users whose alert words occur in the text as separate words. */
-export function alertedBy(alerts: SenderFacts['alerts'], content: string): number[] {
-  const text = content.toLowerCase();
-  const isWord = (word: string): boolean => {
-    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
-      if (!/[\p{L}\p{N}_]/u.test(text[at - 1] ?? ' ') && !/[\p{L}\p{N}_]/u.test(text[at + word.length] ?? ' '))
-        return true;
-    return false;
-  };
-  return [...new Set(alerts.filter(({ word }) => isWord(word)).map(({ user_id }) => user_id))];
+    FROM messaging.sender_facts(${JSON.stringify(questions)}::json) ORDER BY ordinal`) as Promise<FactsRow[]>;
 }
