@@ -101,6 +101,21 @@ test('writes of several realms are committed in one transaction, each with its n
   expect(new Set(all.map(({ transaction }) => transaction)).size).toBe(1);
 });
 
+test('a write with text that Postgres cannot store is refused before it joins a transaction with others', async () => {
+  const commits = committer();
+  const [bad, ...others] = realms as [number, ...number[]];
+  const unstorable = ['a\ud800b', 'a\0b'].flatMap((text) => [
+    { ...decided('event'), events: [tick({ key: text })] },
+    { ...decided('answer'), answer: { named: 'id', rest: { text } } },
+  ]);
+  const refused = unstorable.map((write) => commits(bad, write).catch((error: { code: string }) => error.code));
+  const answers = await Promise.all([...others, bad].map((realm) => commits(realm, decided('fine'))));
+  expect(await Promise.all(refused)).toEqual(unstorable.map(() => 'BAD_REQUEST'));
+  expect(answers).toEqual(answers.map(() => ({ id: 1 })));
+  const all = await Promise.all([...others, bad].map((realm) => recorded(realm)));
+  expect(new Set(all.flat().map(({ transaction }) => transaction)).size).toBe(1);
+});
+
 test('of realms that are committed together, one is refused, one waits, and the others are committed', async () => {
   const [fine, stale, locked] = realms as [number, number, number];
   await locker.query('BEGIN');

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ChatError } from '@natter/contracts';
+import { badRequest, type ChatError } from '@natter/contracts';
 import type { OnAppended } from './after-commit.ts';
 import { realmOfTakenKey } from './claim.ts';
 import { captureCost } from './cost.ts';
 import type { Database } from './database.ts';
 import { currentDeadline } from './deadline.ts';
-import { type Answered, takeBatch, type Waiting } from './decided-writes.ts';
+import { type Answered, isStorableWrite, takeBatch, type Waiting } from './decided-writes.ts';
 import { createRealmCommits, isOutage, type SharedBatch } from './realm-commits.ts';
 import { traced } from './trace.ts';
 import { VersionsChanged } from './unit-of-work.ts';
@@ -64,6 +64,8 @@ export function createCommitter(
 
   return (realmId, decided) =>
     new Promise((resolve, reject) => {
+      // It would fail the transaction of all others.
+      if (!isStorableWrite(decided)) return reject(badRequest('The request contains text that cannot be stored'));
       const known = lines.get(realmId);
       const line = known ?? { realmId, waiting: [], returned: 0 };
       if (line.waiting.length >= maxWaiting) return reject(full());

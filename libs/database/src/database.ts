@@ -183,7 +183,11 @@ function literal(value: unknown): string {
   if (value === null || value === undefined) return 'NULL';
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
-  if (typeof value === 'string') return pg.escapeLiteral(value);
+  if (typeof value === 'string') {
+    // It would end the message.
+    if (value.includes('\0')) throw new Error('A text with a NUL character cannot be stored');
+    return pg.escapeLiteral(value);
+  }
   if (Array.isArray(value)) return pg.escapeLiteral(JSON.stringify(value).replace(/^\[/, '{').replace(/\]$/, '}'));
   throw new Error(`No literal for a value of type ${typeof value}`);
 }

@@ -1,7 +1,7 @@
-import type { LogEntry, LogEvent } from '@natter/contracts';
+import { holdsText, isStorable, type LogEntry, type LogEvent } from '@natter/contracts';
 import { type Claim, type insertNumberedAnswers, numberedAnswer } from './claim.ts';
 import { type Deadline, tooLate } from './deadline.ts';
-import type { Numbered } from './numbered.ts';
+import { isRow, type Numbered } from './numbered.ts';
 
 /** One decided write, ready to be committed with others. */
 export interface Decided {
@@ -25,6 +25,12 @@ export interface Waiting extends Answered {
   charge: (ms: number) => void;
   resolve: (answer: never) => void;
   reject: (error: unknown) => void;
+}
+
+/** Whether Postgres can store every text of a write. */
+export function isStorableWrite({ events, numbered, answer }: Answered): boolean {
+  const rows = numbered(0).map((one) => (isRow(one) ? one.row : one.values));
+  return !holdsText([events, rows, answer.rest], (text) => !isStorable(text));
 }
 
 const maxBatch = 100;

@@ -1,4 +1,4 @@
-import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
+import { badRequest, ChatError, isStorableJson, type LogEntry, type LogEvent } from '@natter/contracts';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Appended, OnAppended } from './after-commit.ts';
@@ -180,7 +180,9 @@ export async function appendAndCommit(
       await connection.query([...last, unit.checkDeadline, 'COMMIT'].join('; ')).catch(refuseTakenKey);
     return { realmId, entries: [] };
   }
-  const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::json) AS appended`;
+  const json = JSON.stringify(events);
+  if (!isStorableJson(json)) throw badRequest('The request contains text that cannot be stored');
+  const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${json}::json) AS appended`;
   const statements = [
     toLiteralSql(append),
     ...(bumps.length > 0 ? passGate(realmId, source) : []),

@@ -26,9 +26,8 @@ import {
   cancelHeader,
   cancelSubjectOf,
   deadlineHeader,
-  decodeJson,
+  decodeEnvelope,
   directSubjectOf,
-  type Envelope,
   encodeJson,
   instanceHeader,
   keyedName,
@@ -241,7 +240,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     let requestLog = (): Logger => log;
     try {
       const end = performance.now() + deadline.remainingMs();
-      const envelope = decodeJson(await blocks.fetch(await blocks.read(message, end), end)) as Envelope;
+      const envelope = decodeEnvelope(await blocks.fetch(await blocks.read(message, end), end));
       checkCaller(message, operation, envelope);
       requestLog = () =>
         log.child({

@@ -1,4 +1,4 @@
-import type { Actor, Operation, RequestMeta } from '@natter/contracts';
+import { type Actor, badRequest, isStorableJson, type Operation, type RequestMeta } from '@natter/contracts';
 
 /** The body of a request on the bus. */
 export interface Envelope {
@@ -53,8 +53,17 @@ const encoder = new TextEncoder();
 
 export const encodeJson = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
 
-export const decodeJson = (bytes: readonly Uint8Array[]): unknown =>
-  JSON.parse(decoder.decode(bytes.length === 1 ? bytes[0] : Buffer.concat(bytes)));
+const textOf = (bytes: readonly Uint8Array[]): string =>
+  decoder.decode(bytes.length === 1 ? bytes[0] : Buffer.concat(bytes));
+
+export const decodeJson = (bytes: readonly Uint8Array[]): unknown => JSON.parse(textOf(bytes));
+
+/** Refuses text that Postgres cannot store, wherever it comes from: it would fail the statements of other requests too. */
+export function decodeEnvelope(bytes: readonly Uint8Array[]): Envelope {
+  const json = textOf(bytes);
+  if (!isStorableJson(json)) throw badRequest('The request contains text that cannot be stored');
+  return JSON.parse(json) as Envelope;
+}
 
 /** Subject on which gateways exchange the recent cost of realms. */
 export const usageSubject = 'natter.usage';

@@ -316,6 +316,26 @@ test('a file name with a NUL character is refused in each form that a part can h
   expect((await member.get('/attachments')).body.attachments).toEqual([]);
 });
 
+test('no charset of a part brings text that Postgres cannot store', async () => {
+  const form = 'Content-Type: multipart/form-data; boundary=b\r\n';
+  const part = (head: string, value: string): string =>
+    `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
+  const to = part('name="type"', 'direct') + part('name="to"', `[${member.user_id}]`);
+  const content = (value: string): string =>
+    part('name="content"\r\nContent-Type: text/plain; charset=utf-16le', value);
+  const halves = post('/api/v1/messages', `${to}${content('\x61\x00\x00\xd8\x62\x00')}--b--\r\n`, form);
+  expect((await answerTo(halves)).json).toMatchObject({ result: 'error', code: 'BAD_REQUEST' });
+  const sent = await answerTo(post('/api/v1/messages', `${to}${content('hello')}--b--\r\n`, form));
+  expect((await member.ok('GET', `/messages/${sent.json.id}`, { apply_markdown: false })).message.content).toBe(
+    'hello',
+  );
+  for (const name of ["utf-16le''%00%d8a%00", "ucs2''%00%dc", "utf-16le''a%00%00%00"]) {
+    const body = `${part(`name="file"; filename*=${name}`, 'x')}--b--\r\n`;
+    const { status, json } = await answerTo(post('/api/v1/user_uploads', body, form));
+    expect([name, status, json?.code]).toEqual([name, 400, 'BAD_REQUEST']);
+  }
+});
+
 describe('a name outside the parameters', () => {
   test.each([
     ['a\0b\r\nc', 'abc'],

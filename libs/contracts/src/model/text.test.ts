@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cut, isVisible, shortName } from './text.ts';
+import { cut, holdsText, isStorable, isStorableJson, isVisible, shortName } from './text.ts';
 
 test.each([
   ['abc', 5, 'abc'],
@@ -32,4 +32,23 @@ test('a name of spaces and characters that nobody sees is not visible', () => {
     expect([name, isVisible(name)]).toEqual([name, false]);
   for (const name of ['a', '-', '❤️', 'é', '\u200bA', '名', '👩‍🚀', '１'])
     expect([name, isVisible(name)]).toEqual([name, true]);
+});
+
+test.each([
+  ['a', true],
+  ['\u{1f600}', true],
+  ['\\ud800 and \\u0000 as text', true],
+  ['\\\\ud800', true],
+  ['a\0', false],
+  ['a\ud800b', false],
+  ['\udc00', false],
+  ['\\\ud800', false],
+  ['\ude00\ud83d', false],
+])('whether %j can be stored is the same for the text, a value with it, and its JSON', (text, expected) => {
+  expect(isStorable(text)).toBe(expected);
+  for (const value of [[text], { a: [{ b: text }] }, { [text]: 1 }])
+    expect([!holdsText(value, (one) => !isStorable(one)), isStorableJson(JSON.stringify(value))]).toEqual([
+      expected,
+      expected,
+    ]);
 });

@@ -17,3 +17,22 @@ export const isVisible = (name: string): boolean =>
 /** The topic with this name: requests may use the display name or the former name of the empty topic. */
 export const topicOfName = (name: string): string =>
   name === emptyTopicDisplayName || name === '(no topic)' ? '' : name;
+
+/** Postgres stores neither NUL nor half of a surrogate pair. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+/** Whether a text or key of the value is like this. Recursive, so only for values of bounded depth. */
+export function holdsText(value: unknown, isLike: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isLike(value);
+  if (Array.isArray(value)) return value.some((item) => holdsText(item, isLike));
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).some(([key, item]) => isLike(key) || holdsText(item, isLike));
+  return false;
+}
+
+/** `JSON.stringify` escapes NUL and halves of surrogate pairs, and never a whole pair. */
+const unstorableEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+/** Whether Postgres can store every text in a value, by what `JSON.stringify` made of it. */
+export const isStorableJson = (json: string): boolean =>
+  !(json.includes('\\u0000') || json.includes('\\ud')) || !unstorableEscape.test(json);

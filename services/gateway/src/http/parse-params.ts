@@ -1,5 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { badRequest, ChatError, maxId, maxUnits, missingArgument, type Operation, type Param } from '@natter/contracts';
+import {
+  badRequest,
+  ChatError,
+  holdsText,
+  maxId,
+  maxUnits,
+  missingArgument,
+  type Operation,
+  type Param,
+} from '@natter/contracts';
 import type { Fields } from './request-fields.ts';
 import { typeError } from './type-error.ts';
 
@@ -73,6 +82,7 @@ function decode(name: string, param: Param, raw: unknown, isPath: boolean): unkn
       `${name} is too long (limit: ${param.encoding === 'text' ? param.bound.characters : max} characters)`,
     );
   if (raw.includes('\0')) throw badRequest(`${name} contains a NUL character`);
+  if (!raw.isWellFormed()) throw badRequest(`${name} contains half a surrogate pair`);
   if (param.encoding === 'text') return raw;
   const levels = param.bound.depth + ignoredLevels;
   const parts = moreParts(param.bound.parts);
@@ -92,10 +102,10 @@ function decode(name: string, param: Param, raw: unknown, isPath: boolean): unkn
     if (param.encoding === 'textOrJson' || isPath) return raw;
     throw badRequest(`${name} is not valid JSON`);
   }
-  // Only JSON escapes can contain what Postgres cannot store: the raw text is valid UTF-8 without NUL.
+  // Escapes may contain what the raw text does not, and Postgres stores neither.
   if (!raw.includes('\\u')) return value;
-  if (holds(value, (text) => text.includes('\0'))) throw badRequest(`${name} contains a NUL character`);
-  if (holds(value, (text) => !text.isWellFormed())) throw badRequest(`${name} contains half a surrogate pair`);
+  if (holdsText(value, (text) => text.includes('\0'))) throw badRequest(`${name} contains a NUL character`);
+  if (holdsText(value, (text) => !text.isWellFormed())) throw badRequest(`${name} contains half a surrogate pair`);
   return value;
 }
 
@@ -120,13 +130,4 @@ function excessOf(json: string, levels: number, parts: number): 'levels' | 'part
     if (count > parts) return 'parts';
   }
   return undefined;
-}
-
-/** Whether a text of the value is like this. Recursive: `excessOf` bounds its depth. */
-function holds(value: unknown, isBad: (text: string) => boolean): boolean {
-  if (typeof value === 'string') return isBad(value);
-  if (Array.isArray(value)) return value.some((item) => holds(item, isBad));
-  if (typeof value === 'object' && value !== null)
-    return Object.entries(value).some(([key, item]) => isBad(key) || holds(item, isBad));
-  return false;
 }

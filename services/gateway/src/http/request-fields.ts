@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
-import { badRequest, ChatError, maxUnits, slackUnits, streamsBody } from '@natter/contracts';
+import { badRequest, ChatError, isStorable, maxUnits, slackUnits, streamsBody } from '@natter/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import type { BodyTurns } from './body-turns.ts';
@@ -178,56 +178,64 @@ function hexOf(byte = 0): number {
 
 export function parseMultipart(contentType: string, body: Buffer, inPart: InPart = atOnce): Promise<Form> {
   return new Promise((resolve, reject) => {
-    const fields = noFields();
-    const files: FilePart[] = [];
+    const received: Part[] = [];
     let isFailed = false;
     const fail = (error: unknown): void => {
       isFailed = true;
       reject(error instanceof ChatError ? error : badRequest('The multipart body is malformed'));
     };
-    /** Whether the body itself has the character that replaces invalid UTF-8. The body is searched once, whatever the number of fields. */
-    let hasReplacement: boolean | undefined;
     try {
       const boundary = boundaryOf(contentType);
       const parts = countParts(boundary, body);
       if (parts > maxParts) throw badRequest('Too many fields');
       const parser = new Busboy({
         headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
+        // Every part is delivered as bytes: the parser decodes fields in whichever charset their part names.
+        isPartAFile: () => true,
         limits: {
-          fields: maxParts,
-          files: maxFiles,
+          files: maxParts,
           parts: maxParts,
-          fieldSize: body.length + 1,
           headerPairs: 20,
           headerSize: 16_384,
         },
       });
-      for (const limit of ['fieldsLimit', 'filesLimit', 'partsLimit'] as const)
+      for (const limit of ['filesLimit', 'partsLimit'] as const)
         parser.on(limit, () => fail(badRequest('Too many fields')));
-      parser.on('field', (name, value) => {
-        if (value.includes('\ufffd')) {
-          hasReplacement ??= body.includes('\ufffd');
-          if (!hasReplacement) fail(badRequest('The request is not valid UTF-8'));
-        }
-        fields[name] = value;
-      });
-      parser.on('file', (...[, stream, name, , contentType]) => {
-        if (name?.includes('\0')) fail(badRequest('The file name contains a NUL character'));
+      parser.on('file', (...[field, stream, fileName, , contentType]) => {
+        const isFile = fileName !== undefined || contentType === 'application/octet-stream';
+        const part: Part = { field, isFile, name: fileName ?? '', contentType, bytes: Buffer.alloc(0) };
+        received.push(part);
+        if (received.filter((one) => one.isFile).length > maxFiles) fail(badRequest('Too many fields'));
+        if (![field, part.name, contentType].every(isStorable))
+          fail(badRequest('The header of a part contains a NUL character or half a surrogate pair'));
         const chunks: Buffer[] = [];
-        // A body that ends inside a file fails its stream; without a listener that would end the process.
+        // A body that ends inside a part fails its stream; without a listener that would end the process.
         stream.on('error', fail);
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => {
-          files.push({ name: name ?? '', contentType, bytes: Buffer.concat(chunks) });
+          part.bytes = Buffer.concat(chunks);
+          if (!isFile && !isUtf8(part.bytes)) fail(badRequest('The request is not valid UTF-8'));
         });
       });
       parser.on('error', fail);
-      parser.on('finish', () => resolve({ fields, files }));
+      parser.on('finish', () => resolve(formOf(received)));
       void feed(parser, body, { parts, inPart, isFailed: () => isFailed }).catch(fail);
     } catch (error) {
       fail(error);
     }
   });
+}
+
+/** A part of a multipart body, in the order of the body. */
+interface Part extends FilePart {
+  field: string;
+  isFile: boolean;
+}
+
+function formOf(parts: readonly Part[]): Form {
+  const fields = noFields();
+  for (const { field, isFile, bytes } of parts) if (!isFile) fields[field] = bytes.toString('utf8');
+  return { fields, files: parts.filter(({ isFile }) => isFile) };
 }
 
 /** As RFC 2046 allows it. The parser is given nothing else, so it and `countParts` never read different boundaries. */
@@ -257,6 +265,8 @@ async function feed(
     if (isFailed()) return;
     const slice = body.subarray(at, at + step);
     await inPart(() => parser.write(slice));
+    // Parts that ended are checked before the next slice.
+    await new Promise<void>(process.nextTick);
   }
   parser.end();
 }

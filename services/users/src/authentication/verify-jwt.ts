@@ -1,4 +1,4 @@
-import { badRequest, type ChatError, type jwtAlgorithms } from '@natter/contracts';
+import { badRequest, type ChatError, isStorable, type jwtAlgorithms } from '@natter/contracts';
 import { errors, importSPKI, jwtVerify } from 'jose';
 
 export type JwtAlgorithm = (typeof jwtAlgorithms)[number];
@@ -41,7 +41,7 @@ export async function emailInJwt(token: string, algorithm: JwtAlgorithm, keyText
     },
   );
   const { email } = payload;
-  if (typeof email !== 'string' || email === '' || email.length > 1_000 || email.includes('\0'))
+  if (typeof email !== 'string' || email === '' || email.length > 1_000 || !isStorable(email))
     throw badRequest('No email specified in JSON web token claims');
   return email;
 }
