@@ -7,11 +7,12 @@ import { createRealmFinder } from './realm-of-host.ts';
 function finder(limit: number, defaultHost?: string) {
   const asked: string[] = [];
   const clock = { now: 0 };
-  const users = { isAway: false, isSilent: false };
+  const users = { isAway: false, isSilent: false, answers: Promise.resolve() };
   const hosts = new Map([['chat.example', 1]]);
   const bus = {
     call: async (_: unknown, { host }: { host: string }) => {
       asked.push(host);
+      await users.answers;
       if (users.isSilent) return new Promise(() => undefined);
       if (users.isAway) throw new ChatError('SERVICE_UNAVAILABLE', 'No process answers');
       const found = hosts.has(host) ? host : defaultHost;
@@ -35,6 +36,37 @@ test('a network that asks for unknown hosts is refused before users is called', 
     expect(await codeOf(`${count}.example`, '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
   expect(await codeOf('3.example', '192.0.2.1')).toBe('RATE_LIMIT_HIT');
   expect(asked).not.toContain('3.example');
+});
+
+test('hosts that are asked for at once count before users answers', async () => {
+  const { asked, codeOf, users } = finder(3);
+  let answer: () => void = () => undefined;
+  users.answers = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const all = Array.from({ length: 200 }, (_, index) => codeOf(`${index}.example`, '192.0.2.1'));
+  await new Promise(setImmediate);
+  expect(asked).toHaveLength(3);
+  answer();
+  const codes = await Promise.all(all);
+  expect(asked).toHaveLength(3);
+  expect(codes.filter((code) => code === 'RATE_LIMIT_HIT')).toHaveLength(197);
+});
+
+test('of all networks together, no more than the hosts of a second are asked for while users is slow', async () => {
+  const { asked, codeOf, users } = finder(100);
+  users.answers = new Promise<void>(() => undefined);
+  for (let count = 0; count < 3_000; count++) void codeOf(`${count}.example`, `192.0.2.${count}`);
+  await new Promise(setImmediate);
+  expect(asked.length).toBeLessThanOrEqual(50);
+  expect(await codeOf('one-more.example', '192.0.3.1')).toBe('RATE_LIMIT_HIT');
+});
+
+test('right after a start, the hosts of many realms are found, however many are asked for at once', async () => {
+  const { codeOf, hosts } = finder(3);
+  for (let count = 0; count < 500; count++) hosts.set(`${count}.example`, 1);
+  const all = Array.from({ length: 500 }, (_, index) => codeOf(`${index}.example`, '192.0.2.1'));
+  expect(new Set(await Promise.all(all))).toEqual(new Set(['found']));
 });
 
 test('it is still served by a host that is known, and other networks are not affected', async () => {

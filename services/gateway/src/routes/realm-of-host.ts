@@ -12,6 +12,8 @@ const refreshWaitMs = 1_000;
 const maxEntries = 10_000;
 /** Calls to users per second and gateway for hosts that no realm has. */
 const maxUnknownPerSecond = 50;
+/** Requests for hosts of which nothing is known that wait for a call, for example right after the start. */
+const maxWaiting = 1_000;
 
 export interface FoundRealm {
   realmId: number;
@@ -41,6 +43,7 @@ export function createRealmFinder(
   const known = new LRUCache<string, Entry>({ max: maxEntries });
   const unknown = new LRUCache<string, Entry>({ max: maxEntries });
   const asking = new Map<string, Promise<FoundRealm>>();
+  const pending = createPending();
   /** The last call to users was not answered, or not within the wait. */
   let isAway = false;
 
@@ -108,16 +111,66 @@ export function createRealmFinder(
 
   const refused = (resetInSeconds: number): ChatError => rateLimitHit({ resetInSeconds });
 
-  return async (host, meta) => {
+  return async function find(host, meta): Promise<FoundRealm> {
     const last = known.get(host) ?? unknown.get(host);
     const isFlooded = thisSecond().unknown >= maxUnknownPerSecond && !known.has(host);
     if (last && now() - last.at < (isFlooded ? usableMs : freshMs)) return realmOf(last);
     const network = meta.network ?? '';
     if (!last && misses.get(network) >= missRate.limit) throw refused(misses.left(network));
     if (!last && isFlooded) throw refused(1);
-    const running = asking.get(host) ?? ask(host, meta).finally(() => asking.delete(host));
+    const running = asking.get(host);
+    if (running || last) return refreshed(host, running ?? begin(host, ask(host, meta)));
+    // Any call in progress may turn out to be for an unknown host. If all would exceed a limit, one has to end first.
+    const isFull =
+      pending.all + thisSecond().unknown >= maxUnknownPerSecond ||
+      pending.of(network) + misses.get(network) >= missRate.limit;
+    if (!isFull) return begin(host, pending.count(network, ask(host, meta)));
+    if (pending.waiting >= maxWaiting) throw refused(1);
+    await pending.oneEnded();
+    return find(host, meta);
+  };
+
+  function begin(host: string, call: Promise<FoundRealm>): Promise<FoundRealm> {
+    const running = call.finally(() => asking.delete(host));
     asking.set(host, running);
-    return refreshed(host, running);
+    return running;
+  }
+}
+
+/** The calls in progress for hosts of which nothing is known, by network. */
+function createPending() {
+  const byNetwork = new Map<string, number>();
+  let [all, waiting] = [0, 0];
+  let listeners: (() => void)[] = [];
+  return {
+    get all() {
+      return all;
+    },
+    /** Number of requests that wait for the end of a call. */
+    get waiting() {
+      return waiting;
+    },
+    of: (network: string) => byNetwork.get(network) ?? 0,
+    async count<R>(network: string, call: Promise<R>): Promise<R> {
+      all++;
+      byNetwork.set(network, (byNetwork.get(network) ?? 0) + 1);
+      try {
+        return await call;
+      } finally {
+        all--;
+        const left = (byNetwork.get(network) ?? 1) - 1;
+        if (left > 0) byNetwork.set(network, left);
+        else byNetwork.delete(network);
+        const ended = listeners;
+        listeners = [];
+        for (const listener of ended) listener();
+      }
+    },
+    async oneEnded(): Promise<void> {
+      waiting++;
+      await new Promise<void>((resolve) => listeners.push(resolve));
+      waiting--;
+    },
   };
 }
 
