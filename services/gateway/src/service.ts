@@ -50,8 +50,9 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     requestsInFlight: () => fairShare.inFlight,
     requestsWaiting: () => lane.waiting + fairShare.waiting,
   });
-  const { tails, polls, authenticator } = createDelivery({ config, log, bus }, redis, gatewayMetrics.delivered);
   const { fairShare, lane, inTurn } = createTurns(config, bus);
+  const delivery = { redis, inTurn, onDelivered: gatewayMetrics.delivered };
+  const { tails, polls, authenticator } = createDelivery({ config, log, bus }, delivery);
   const router = createRouter(operations);
   const rates = ratesOf(config);
   const earlyRefusals = createEarlyRefusals(fairShare.refuses, rates.user);
@@ -104,8 +105,7 @@ type Parts = Pick<Process<GatewayConfig>, 'config' | 'log' | 'bus'>;
 /** The readers of the realms' logs: held polls, and the authenticator's cache. */
 function createDelivery(
   { config, log, bus }: Parts,
-  redis: LogRedis,
-  onDelivered: GatewayMetrics['delivered'],
+  { redis, inTurn, onDelivered }: { redis: LogRedis; inTurn: InTurn; onDelivered: GatewayMetrics['delivered'] },
 ): { tails: RealmTails; polls: Polls; authenticator: Authenticator } {
   const verifier = createLogVerifier(bus, log);
   const tails = createRealmTails({
@@ -125,7 +125,7 @@ function createDelivery(
       polls.lost(realmId);
     },
   });
-  const polls = createPolls({ bus, log: redis, verifier, tails, onDelivered, maxQueues });
+  const polls = createPolls({ bus, log: redis, verifier, tails, onDelivered, inTurn, maxQueues });
   const authenticator = createAuthenticator(bus, tails.isCurrent);
   return { tails, polls, authenticator };
 }

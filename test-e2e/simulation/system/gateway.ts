@@ -46,7 +46,11 @@ export function openGateway(bus: Bus, redis: LogRedis, logger: Logger): Gateway 
     },
     onSkip: (realmId) => polls.lost(realmId),
   });
-  const polls = createPolls({ bus, log: redis, verifier, tails, onDelivered: () => undefined, maxQueues: 100 });
+  const polls = createPolls({
+    ...{ bus, log: redis, verifier, tails, maxQueues: 100 },
+    onDelivered: () => undefined,
+    inTurn: (_, work) => work(),
+  });
   confirmService(bus, logger);
   let requests = 0;
 

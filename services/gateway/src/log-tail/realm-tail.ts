@@ -11,8 +11,8 @@ export interface RealmTail {
   /** Everything after `floor` up to `position` is in memory. */
   readonly position: Position;
   readonly floor: Position;
-  /** Entries after a position; undefined if they are no longer in memory. */
-  after(position: Position): LogEntry[] | undefined;
+  /** The first entries after a position, all by default; undefined if they are no longer in memory. */
+  after(position: Position, most?: number): LogEntry[] | undefined;
   /** Called after every growth, until the returned function is called. */
   onGrowth(listener: () => void): () => void;
   /** When this tail last knew that it had read to the end, in terms of `performance.now()`. */
@@ -90,9 +90,10 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     get floor() {
       return floor;
     },
-    after(from) {
+    after(from, most = entries.length) {
       if (isAfter(floor, from)) return undefined;
-      return entriesAfter(entries, from);
+      const first = indexAfter(entries, from);
+      return entries.slice(first, first + most);
     },
     onGrowth(listener) {
       listeners.add(listener);
@@ -280,8 +281,8 @@ function hintOf(payload: Uint8Array): Hint | undefined {
   }
 }
 
-/** The entries after a position, found by halves. */
-function entriesAfter(entries: readonly LogEntry[], from: Position): LogEntry[] {
+/** The index of the first entry after a position, found by halves. */
+function indexAfter(entries: readonly LogEntry[], from: Position): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {
@@ -290,5 +291,5 @@ function entriesAfter(entries: readonly LogEntry[], from: Position): LogEntry[] 
     if (entry && isAfter(entry, from)) high = middle;
     else low = middle + 1;
   }
-  return entries.slice(low);
+  return low;
 }

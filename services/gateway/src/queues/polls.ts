@@ -11,10 +11,13 @@ import {
 import { type LogRedis, queueSubject, type Verifier } from '@natter/event-log';
 import { type Bus, type Idle, withoutCharge } from '@natter/service-kit';
 import type { RealmTails } from '../log-tail/realm-tails.ts';
+import { tenantOf } from '../rate-limit/tenant.ts';
+import type { InTurn } from '../routes/in-turn.ts';
 import { type Arrival, createArrivals } from './poll-arrivals.ts';
 import { badQueue, createQueueLife, type QueueLife } from './queue-life.ts';
 import { createQueueOpening } from './queue-opening.ts';
 import { createQueueScans } from './queue-scan.ts';
+import { createScanTurns } from './scan-turns.ts';
 
 export interface PollRequest {
   queueId: string;
@@ -78,6 +81,8 @@ export function createPolls(options: {
   tails: RealmTails;
   /** The entry was added to the response of a client that follows. */
   onDelivered: (entry: LogEntry) => void;
+  /** Decides when a part of a long scan runs. */
+  inTurn: InTurn;
   /** Number of cached queues; the next poll of an evicted queue costs a few more requests. */
   maxQueues: number;
 }): Polls {
@@ -85,6 +90,7 @@ export function createPolls(options: {
   const life = createQueueLife(bus, maxQueues);
   const opening = createQueueOpening({ bus, log, life, maxQueues });
   const scans = createQueueScans(options);
+  const scanTurns = createScanTurns(options.inTurn);
   const arrivals = createArrivals();
   const held = new Map<string, Held>();
   let isStopping = false;
@@ -139,7 +145,12 @@ export function createPolls(options: {
     // If the queue ended during this poll, the poll ends; only the next one gets the error.
     if (arrival.isGone) throw badQueue(queueId);
     await identifyAgain(poller, arrival);
-    const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId });
+    let ended: 'gone' | 'replaced' | undefined;
+    const until = performance.now() + 45_000 + Math.random() * 10_000;
+    const isOver = (): boolean => ended !== undefined || isStopping || hangup.isOver || performance.now() > until;
+    const turns = scanTurns.of(queueId, tenantOf({ meta, actor }), isOver);
+    const inTurn = (work: () => Promise<void>) => idle(turns.run(work));
+    const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId, isOver, inTurn });
     const other = held.get(queueId);
     // Of two polls the later one stays. Those of this gateway are compared by arrival: numbers of a clock that was set
     // back, or of another server's clock, would end the later one at once, and its client would poll again without a
@@ -148,7 +159,8 @@ export function createPolls(options: {
     if (!isOlder) other?.end('replaced');
 
     let isHeld = false;
-    let ended: 'gone' | 'replaced' | undefined = arrival.isGone ? 'gone' : isOlder ? 'replaced' : undefined;
+    if (arrival.isGone) ended = 'gone';
+    else if (isOlder) ended = 'replaced';
     const answer = (events: string[]): PollAnswer => ({
       events,
       lastEventId: events.length > 0 ? scan.lastId : lastEventId,
@@ -166,6 +178,7 @@ export function createPolls(options: {
       order: arrival.order,
       end: (reason) => {
         ended = ended === 'gone' ? ended : reason;
+        turns.leave();
         wake();
       },
     };
@@ -173,7 +186,6 @@ export function createPolls(options: {
     const stopListening = hangup.onOver(() => me.end('replaced'));
     if (hangup.isOver) me.end('replaced');
     const keeping = keepingOf(life, { queue, meta }, () => wake());
-    const until = performance.now() + 45_000 + Math.random() * 10_000;
     try {
       for (;;) {
         keeping.check();

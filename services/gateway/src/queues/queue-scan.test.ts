@@ -1,4 +1,5 @@
-import type { Actor, LogEntry, QueueRecord } from '@natter/contracts';
+import { type Actor, idsPerNumber, type LogEntry, type QueueRecord } from '@natter/contracts';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RealmTail } from '../log-tail/realm-tail.ts';
 import { createArrivals } from './poll-arrivals.ts';
@@ -24,6 +25,14 @@ const entryOf = (number: number, event: object): LogEntry => ({
   event: { type: 'restart', body: {}, audience: { users: { ids: [7] } }, ...event } as unknown as LogEntry['event'],
 });
 
+const scansOf = () =>
+  createQueueScans({
+    log: { now: () => Date.now() },
+    onDelivered: () => undefined,
+    maxQueues: 10,
+  } as unknown as ScanContext);
+const alone = { isOver: () => false, inTurn: (work: () => Promise<void>) => work() };
+
 /** The answer to a poll of user 7 that is woken after these entries arrived. */
 async function answerAfter(entries: LogEntry[], isLost = false): Promise<number[]> {
   const arrivals = createArrivals();
@@ -32,14 +41,10 @@ async function answerAfter(entries: LogEntry[], isLost = false): Promise<number[
   for (const entry of entries) arrivals.follow(1, entry);
   if (isLost) arrivals.revokeAll(1);
   const last = entries.at(-1)?.number ?? 0;
-  const after = ({ number }: { number: number }) => entries.filter((entry) => entry.number > number);
+  const after = ({ number }: { number: number }, most = entries.length) =>
+    entries.filter((entry) => entry.number > number).slice(0, most);
   const tail = { after, position: { number: last, n: 0 } } as unknown as RealmTail;
-  const scans = createQueueScans({
-    log: { now: () => Date.now() },
-    onDelivered: () => undefined,
-    maxQueues: 10,
-  } as unknown as ScanContext);
-  const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId: -1 });
+  const scan = await scansOf().start({ tail, queue, actor, meta, arrival, lastEventId: -1, ...alone });
   return (await scan.next(true)).map((event) => JSON.parse(event).id);
 }
 
@@ -75,4 +80,134 @@ test('a scan of many entries that are not for the queue lets other requests have
   clearImmediate(next);
   expect(answer).toHaveLength(1);
   expect(turns).toBeGreaterThan(3);
+});
+
+/** A log in memory that grows, and polls of one queue of user 7 with any cursor. */
+function growingLog() {
+  const entries: LogEntry[] = [];
+  let looked = 0;
+  const turns: number[] = [];
+  const scans = scansOf();
+  const tail = {
+    after: ({ number, n }: LogEntry, most = entries.length) =>
+      entries.filter((entry) => entry.number > number || (entry.number === number && entry.n > n)).slice(0, most),
+    get position() {
+      const { number, n } = entries.at(-1) ?? { number: 0, n: 0 };
+      return { number, n };
+    },
+  } as unknown as RealmTail;
+  return {
+    /** Number of entries that were compared with the filter of the queue. */
+    get looked() {
+      return looked;
+    },
+    /** Number of compared entries at the beginning of each turn. */
+    turns,
+    append(areFor: readonly boolean[], n = 0) {
+      const before = entries.at(-1)?.number ?? 0;
+      areFor.forEach((isFor, index) => {
+        const event = entryOf(0, isFor ? {} : { audience: { users: { ids: [8] } } }).event;
+        const number = n > 0 ? before : before + index + 1;
+        const entry = { ...entryOf(number, {}), n: n > 0 ? n + index : 0, at: Date.now() };
+        Object.defineProperty(entry, 'event', {
+          get: () => {
+            looked++;
+            return event;
+          },
+        });
+        entries.push(entry);
+      });
+    },
+    async poll(lastEventId: number, isOver = () => false): Promise<number[]> {
+      const actor = { realmId: 1, userId: 7 } as Actor;
+      const { arrival } = createArrivals().add('q', actor);
+      const inTurn = (work: () => Promise<void>) => {
+        turns.push(looked);
+        return work();
+      };
+      const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId, isOver, inTurn });
+      return (await scan.next(true)).map((event) => JSON.parse(event).id);
+    },
+  };
+}
+
+test('no cursor makes a gateway scan entries again that were not for the queue', async () => {
+  const log = growingLog();
+  log.append(Array(10_000).fill(false));
+  expect(await log.poll(-1)).toEqual([]);
+  const once = log.looked;
+  for (const cursor of [0, -1, 0, 5_000 * idsPerNumber, 9_000 * idsPerNumber, 1, 0])
+    expect(await log.poll(cursor)).toEqual([]);
+  expect(log.looked).toBe(once);
+  log.append([true, ...Array(10_000).fill(false)]);
+  expect([await log.poll(0), await log.poll(5_000 * idsPerNumber)]).toEqual(Array(2).fill([10_001 * idsPerNumber]));
+  expect(await log.poll(10_001 * idsPerNumber)).toEqual([]);
+  const twice = log.looked;
+  for (const cursor of [10_001 * idsPerNumber, 0, 10_001 * idsPerNumber, 0]) await log.poll(cursor);
+  // Behind a match, at most the page is read to its end.
+  expect(log.looked - twice).toBeLessThan(2_000);
+});
+
+test('polls with any cursors get each event after their cursor, in order', async () => {
+  const step = fc.oneof(
+    fc.record({
+      append: fc.array(
+        fc.nat(3).map((one) => one === 0),
+        { maxLength: 6 },
+      ),
+      times: fc.constantFrom(1, 1, 700),
+    }),
+    fc.record({ ephemeral: fc.boolean() }),
+    fc.record({ cursor: fc.double({ min: 0, max: 1, noNaN: true }), isOver: fc.boolean() }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const log = growingLog();
+      const ids: number[] = [];
+      let [number, n] = [0, 0];
+      for (const one of steps) {
+        if ('append' in one) {
+          // The first one alone is repeated, so that there are long stretches of one kind.
+          const added = one.append.flatMap((isFor) => (isFor ? [true] : Array(one.times).fill(false)));
+          log.append(added);
+          for (const isFor of added) {
+            number++;
+            if (isFor) ids.push(number * idsPerNumber);
+          }
+          if (added.length > 0) n = 0;
+        } else if ('ephemeral' in one) {
+          if (number === 0 || n >= 20) continue;
+          log.append([one.ephemeral], ++n);
+          if (one.ephemeral) ids.push(number * idsPerNumber + n);
+        } else {
+          const cursor = Math.floor(one.cursor * (number * idsPerNumber + n + 1)) - 1;
+          const expected = ids.filter((id) => id > cursor);
+          const found = await log.poll(cursor, () => one.isOver);
+          expect(found).toEqual(expected.slice(0, found.length));
+          if (!one.isOver && found.length === 0) expect(expected).toEqual([]);
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a long scan ends when nobody waits for it, and its successor continues there', async () => {
+  const log = growingLog();
+  log.append(Array(50_000).fill(false));
+  expect(await log.poll(0, () => log.looked > 100)).toEqual([]);
+  const first = log.looked;
+  expect(first).toBeLessThan(2_000);
+  await log.poll(0);
+  expect(log.looked).toBeLessThan(50_000 * 1.1 * (first / 500));
+});
+
+test('a short scan waits for nothing; a long one goes on in turns of its user', async () => {
+  const log = growingLog();
+  log.append(Array(1_000).fill(false));
+  await log.poll(0);
+  expect(log.turns).toEqual([]);
+  log.append(Array(100_000).fill(false));
+  await log.poll(0);
+  expect(log.turns.length).toBeGreaterThan(3);
 });

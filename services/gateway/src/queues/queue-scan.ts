@@ -1,20 +1,12 @@
-import {
-  type Actor,
-  eventQueueOperations,
-  idsPerNumber,
-  type LogEntry,
-  type QueueRecord,
-  type RequestMeta,
-  roles,
-} from '@natter/contracts';
-import { type LogRedis, readStream, type Verifier } from '@natter/event-log';
+import { type Actor, idsPerNumber, type LogEntry, type QueueRecord, type RequestMeta, roles } from '@natter/contracts';
+import type { LogRedis, Verifier } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
-import { LRUCache } from 'lru-cache';
 import { isAfter, type Position, type RealmTail } from '../log-tail/realm-tail.ts';
+import { createOlderEntries, type OlderEntries } from './older-entries.ts';
 import type { Arrival } from './poll-arrivals.ts';
-import { badQueue } from './queue-life.ts';
 import { eventId, renderFor } from './render-event.ts';
 import { reveal } from './reveal.ts';
+import { createScannedGaps, leastGap, type ScannedGaps, viewOf } from './scanned-gaps.ts';
 
 /** Reads a realm's log for a queue, from the cursor of one poll. */
 export interface QueueScan {
@@ -23,8 +15,8 @@ export interface QueueScan {
   /** Whether the log has more entries than were scanned. */
   readonly hasMore: boolean;
   /**
-   * The next events as JSON, limited to the size of one response; empty if the log has no more for this queue.
-   * `isFollowing`: the client waits for new events, so their delivery time is measured.
+   * The next events as JSON, limited to the size of one response; empty if the log has no more for this queue, or the
+   * poll is over. `isFollowing`: the client waits for new events, so their delivery time is measured.
    */
   next(isFollowing: boolean): Promise<string[]>;
 }
@@ -35,7 +27,7 @@ export interface ScanContext {
   verifier: Verifier;
   /** The entry was added to the response of a client that follows. */
   onDelivered: (entry: LogEntry) => void;
-  /** Number of queues whose scanned position is cached. */
+  /** Number of queues whose scanned positions are cached. */
   maxQueues: number;
 }
 
@@ -47,6 +39,15 @@ interface ScanOf {
   meta: RequestMeta;
   arrival: Arrival;
   lastEventId: number;
+  /** Nobody waits for the answer: a scan that is not short ends then. */
+  isOver: () => boolean;
+  /** Runs a part of a long scan in the turn of its user, never beside another scan of the queue; not if the poll is over. */
+  inTurn: (work: () => Promise<void>) => Promise<void>;
+}
+
+interface Tools extends Pick<ScanContext, 'bus' | 'log' | 'onDelivered'> {
+  older: OlderEntries;
+  gaps: ScannedGaps;
 }
 
 const maxAnswerEvents = 1_000;
@@ -55,114 +56,197 @@ const maxAnswerBytes = 1024 * 1024;
 const followingMs = 1_000;
 /** Then other requests have a turn: a queue may have to skip a hundred thousand entries that are not for it. */
 const entriesPerTurn = 500;
+/** A scan of so many entries in memory costs less than a millisecond, and waits for nothing. */
+const shortScan = 2_000;
+/** Entries that a long scan reads in one turn of its user. */
+const scannedInTurn = 20_000;
+/** An entry that is not in memory is parsed and its signature checked. */
+const weightOfOlder = 8;
+const catchUpMs = 20;
 
 /** Starts scans. Throws BAD_EVENT_QUEUE_ID for a cursor that is no event's id. */
 export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }: ScanContext): {
   start(of: ScanOf): Promise<QueueScan>;
 } {
-  const now = (): number => log.now();
-  /**
-   * How far the log was scanned for a cursor, so that a queue with few matches does not scan the same entries again.
-   */
-  const evaluated = new LRUCache<string, { cursor: number; through: Position }>({ max: maxQueues });
-
+  const older = createOlderEntries(bus, log, verifier);
+  const tools: Tools = { bus, log, onDelivered, older, gaps: createScannedGaps(maxQueues) };
   return {
-    async start({ tail, queue, actor, meta, arrival, lastEventId }) {
-      const queueId = queue.queue_id;
-      const cursor = Math.max(lastEventId, 0);
-      let from: Position = { number: queue.start + Math.floor(cursor / idsPerNumber), n: cursor % idsPerNumber };
-      const known = evaluated.get(queueId);
-      if (known?.cursor === lastEventId) from = known.through;
-      if (from.number > tail.position.number) await checkNotAhead(meta, tail, from, queue);
-      const begunAt = Date.now();
-      const closed = { ...queue, all_public_streams: false };
-      let isOpen = !arrival.isGuest;
-      let scanned = 0;
-
-      const eventOf = async (entry: LogEntry, isFirst: boolean): Promise<string | 'later' | undefined> => {
-        if (queue.all_public_streams) isOpen = isNoGuestAfter(entry, queue.user_id, isOpen);
-        const event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry, now);
-        if (event === undefined || !entry.event.withheld) return event;
-        // Revealing may fail, so it happens only for the first event of a response: earlier events are not delayed.
-        return isFirst && !arrival.revokedAt ? reveal(bus, { meta, actor }, entry.event.withheld, event) : 'later';
-      };
-
-      /** Withheld content reflects the moment of its request, which may be after the end of the credentials. */
-      const isRefused = (entry: LogEntry): boolean =>
-        arrival.revokedAt !== undefined && (entry.event.withheld !== undefined || isAfter(entry, arrival.revokedAt));
-
-      return {
-        get lastId() {
-          return Math.max(eventId(queue, from), cursor);
-        },
-        get hasMore() {
-          return tail.after(from)?.length !== 0;
-        },
-        async next(isFollowing) {
-          for (;;) {
-            if (arrival.revokedAt && !isAfter(arrival.revokedAt, from)) return [];
-            const inMemory = tail.after(from);
-            const page = inMemory ?? (await readOlder(meta, tail, queue, from));
-            const events: string[] = [];
-            let bytes = 0;
-            for (const entry of page) {
-              if (++scanned % entriesPerTurn === 0) await new Promise(setImmediate);
-              const event = await eventOf(entry, events.length === 0);
-              if (isRefused(entry)) return events;
-              // A response contains at least one event, whatever its size.
-              if (event === 'later') return events;
-              if (event !== undefined && events.length > 0 && bytes + event.length > maxAnswerBytes) return events;
-              from = { number: entry.number, n: entry.n };
-              if (event === undefined) continue;
-              events.push(event);
-              bytes += event.length;
-              if (isFollowing || entry.at > begunAt - followingMs) onDelivered(entry);
-              if (events.length >= maxAnswerEvents) break;
-            }
-            if (events.length > 0) return events;
-            if (!inMemory) continue;
-            evaluated.set(queueId, { cursor: lastEventId, through: from });
-            return [];
-          }
-        },
-      };
+    async start(of) {
+      const scan = new Scan(tools, of);
+      await scan.begin();
+      return scan;
     },
   };
+}
 
-  /**
-   * Reads what is no longer in memory from Redis, or else from the record. Leaves no gap, and never reads beyond the
-   * tail: the credentials that an entry ends are revoked before the entry is delivered.
-   */
-  async function readOlder(
-    meta: RequestMeta,
-    tail: RealmTail,
-    queue: QueueRecord,
-    from: Position,
-  ): Promise<LogEntry[]> {
-    const entries = await readBehind(meta, queue, from);
-    const followed = entries.filter((entry) => !isAfter(entry, tail.position));
-    if (followed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    return followed;
+class Scan implements QueueScan {
+  readonly #tools: Tools;
+  readonly #of: ScanOf;
+  readonly #cursor: number;
+  readonly #begunAt = Date.now();
+  /** The queue as it is for a guest. */
+  readonly #closed: QueueRecord;
+  readonly #views: { ofGuest: string; ofOthers: string };
+  #isOpen: boolean;
+  /** Everything up to here was scanned. */
+  #from: Position;
+  /** What was scanned without a match up to there: since when, and at least how many entries. */
+  #run: { from: Position; length: number; view: string };
+
+  constructor(tools: Tools, of: ScanOf) {
+    const { queue, arrival, lastEventId } = of;
+    this.#tools = tools;
+    this.#of = of;
+    this.#cursor = Math.max(lastEventId, 0);
+    this.#closed = { ...queue, all_public_streams: false };
+    this.#views = { ofGuest: viewOf(queue, true), ofOthers: viewOf(queue, false) };
+    this.#isOpen = !arrival.isGuest;
+    this.#from = { number: queue.start + Math.floor(this.#cursor / idsPerNumber), n: this.#cursor % idsPerNumber };
+    this.#run = this.#newRun();
   }
 
-  async function readBehind(meta: RequestMeta, queue: QueueRecord, from: Position): Promise<LogEntry[]> {
-    const read = await readStream(log, verifier, queue.realm_id, from).catch(() => undefined);
-    const first = read?.entries[0];
-    if (read && first && (first.number === from.number || (first.number === from.number + 1 && first.n === 0)))
-      return read.entries;
-    const record = await bus.call(eventQueueOperations.readLog, { after: from.number, limit: 500 }, { meta });
-    if (record.floor > from.number || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);
-    const entries = record.entries as LogEntry[];
-    const next = entries[0];
-    if (next && next.number !== from.number + 1) throw badQueue(queue.queue_id);
-    return entries;
+  get lastId(): number {
+    return Math.max(eventId(this.#of.queue, this.#from), this.#cursor);
   }
 
-  async function checkNotAhead(meta: RequestMeta, tail: RealmTail, from: Position, queue: QueueRecord): Promise<void> {
-    await tail.catchUp();
-    if (from.number <= tail.position.number) return;
-    const record = await bus.call(eventQueueOperations.readLog, { after: from.number, limit: 1 }, { meta });
-    if (from.number > record.clock || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);
+  get hasMore(): boolean {
+    return this.#of.tail.after(this.#from, 1)?.length !== 0;
+  }
+
+  async begin(): Promise<void> {
+    this.#skipGap();
+    await this.#tools.older.checkNotAhead(this.#of, this.#from);
+  }
+
+  async next(isFollowing: boolean): Promise<string[]> {
+    const answer = new Answer(isFollowing);
+    await this.#readMemory(answer, shortScan);
+    while (!answer.isComplete) {
+      await this.#of.inTurn(() => this.#readTurn(answer));
+      if (this.#of.isOver()) break;
+    }
+    this.#remember();
+    return answer.events;
+  }
+
+  /** Reads older entries, or those in memory, for one turn. */
+  async #readTurn(answer: Answer): Promise<void> {
+    for (let left = scannedInTurn; left > 0 && !answer.isComplete && !this.#of.isOver(); ) {
+      left -= await this.#readMemory(answer, left);
+      if (answer.isComplete || left <= 0 || this.#of.isOver()) return;
+      const page = await this.#tools.older.read(this.#of, this.#from);
+      await this.#take(page, answer);
+      if (answer.events.length > 0) answer.isComplete = true;
+      left -= weightOfOlder * page.length;
+      // The tail has to catch up.
+      if (page.length === 0) await new Promise((resolve) => setTimeout(resolve, catchUpMs));
+      if (page.length === 0) return;
+    }
+  }
+
+  /** Reads up to so many entries, as far as they are in memory; returns their number. */
+  async #readMemory(answer: Answer, most: number): Promise<number> {
+    for (let count = 0; ; ) {
+      if (this.#isRevoked()) answer.isComplete = true;
+      if (answer.isComplete) return count;
+      this.#skipGap();
+      const page = this.#of.tail.after(this.#from, Math.min(entriesPerTurn, most - count + 1));
+      if (page?.length === 0) answer.isComplete = true;
+      // Events that were found do not wait for a long scan.
+      else if (answer.events.length > 0 && (!page || count >= most)) answer.isComplete = true;
+      if (!page || count >= most || answer.isComplete) return count;
+      await this.#take(page, answer);
+      count += page.length;
+      if (page.length < entriesPerTurn) continue;
+      this.#remember();
+      await new Promise(setImmediate);
+      if (this.#of.isOver()) answer.isComplete = true;
+    }
+  }
+
+  async #take(page: readonly LogEntry[], answer: Answer): Promise<void> {
+    for (const entry of page) {
+      if (answer.isComplete) return;
+      const event = await this.#eventOf(entry, answer.events.length === 0);
+      if (this.#isRefused(entry) || event === 'later' || (event !== undefined && !answer.hasRoomFor(event))) {
+        answer.isComplete = true;
+        return;
+      }
+      if (event !== undefined) this.#remember();
+      this.#from = { number: entry.number, n: entry.n };
+      if (event === undefined) this.#run.length++;
+      else {
+        this.#run = this.#newRun();
+        answer.add(event);
+        if (answer.isFollowing || entry.at > this.#begunAt - followingMs) this.#tools.onDelivered(entry);
+      }
+    }
+  }
+
+  async #eventOf(entry: LogEntry, isFirst: boolean): Promise<string | 'later' | undefined> {
+    const { queue, arrival, meta, actor } = this.#of;
+    if (queue.all_public_streams) this.#isOpen = isNoGuestAfter(entry, queue.user_id, this.#isOpen);
+    const view = this.#isOpen && !arrival.isGuest ? queue : this.#closed;
+    const event = renderFor(view, entry, () => this.#tools.log.now());
+    if (event === undefined || !entry.event.withheld) return event;
+    // Revealing may fail, so it happens only for the first event of a response: earlier events are not delayed.
+    const isRevealed = isFirst && !arrival.revokedAt;
+    return isRevealed ? reveal(this.#tools.bus, { meta, actor }, entry.event.withheld, event) : 'later';
+  }
+
+  #isRevoked(): boolean {
+    const { revokedAt } = this.#of.arrival;
+    return revokedAt !== undefined && !isAfter(revokedAt, this.#from);
+  }
+
+  /** Withheld content reflects the moment of its request, which may be after the end of the credentials. */
+  #isRefused(entry: LogEntry): boolean {
+    const { revokedAt } = this.#of.arrival;
+    return revokedAt !== undefined && (entry.event.withheld !== undefined || isAfter(entry, revokedAt));
+  }
+
+  #skipGap(): void {
+    const end = this.#tools.gaps.endOf(this.#view(), this.#from);
+    if (!end) return;
+    this.#from = end;
+    this.#run.length += leastGap;
+  }
+
+  #remember(): void {
+    const { from, length, view } = this.#run;
+    // Some of the entries may have been skipped for a guest only.
+    if (view === this.#view()) this.#tools.gaps.add(view, { from, through: this.#from, length });
+    else this.#run = this.#newRun();
+  }
+
+  #view(): string {
+    return this.#of.arrival.isGuest ? this.#views.ofGuest : this.#views.ofOthers;
+  }
+
+  #newRun() {
+    return { from: this.#from, length: 0, view: this.#view() };
+  }
+}
+
+class Answer {
+  readonly events: string[] = [];
+  readonly isFollowing: boolean;
+  isComplete = false;
+  #bytes = 0;
+
+  constructor(isFollowing: boolean) {
+    this.isFollowing = isFollowing;
+  }
+
+  /** A response contains at least one event, whatever its size. */
+  hasRoomFor(event: string): boolean {
+    return this.events.length === 0 || this.#bytes + event.length <= maxAnswerBytes;
+  }
+
+  add(event: string): void {
+    this.events.push(event);
+    this.#bytes += event.length;
+    if (this.events.length >= maxAnswerEvents) this.isComplete = true;
   }
 }
 
