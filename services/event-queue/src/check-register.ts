@@ -5,6 +5,7 @@ import {
   type eventQueueOperations,
   isGuest,
   type ParamsOf,
+  perRequest,
 } from '@natter/contracts';
 
 type Params = ParamsOf<typeof eventQueueOperations.register>;
@@ -22,8 +23,14 @@ export function checkRegister(actor: Actor | undefined, params: Params): void {
   for (const [name, value] of Object.entries(params.client_capabilities ?? {}))
     if (capabilityNames.some((known) => known === name) && typeof value !== 'boolean')
       throw badRequest(`client_capabilities["${name}"] is not a boolean`);
+  if (unitsOf(params.event_types ?? []) > perRequest.queueTypesLength)
+    throw badRequest(`event_types is too long (limit: ${perRequest.queueTypesLength} characters in all)`);
+  if (unitsOf((params.narrow ?? []).map(({ operand }) => operand)) > perRequest.queueNarrowLength)
+    throw badRequest(`narrow is too long (limit: ${perRequest.queueNarrowLength} characters in all)`);
   for (const { operator, operand } of params.narrow ?? []) {
     if (!narrowOperators.has(operator)) throw badRequest(`Operator ${operator} not supported.`);
     if (operator === 'is' && !isOperands.has(operand)) throw badRequest(`Operator is:${operand} not supported.`);
   }
 }
+
+const unitsOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import {
   type Actor,
   botOperations,
+  capabilityNames,
   catchUpOperations,
   channelsFetchTypes,
   eventQueueOperations,
@@ -212,14 +213,15 @@ const identity = JSON.stringify({
 const eventTypes = ({ event_types }: Params): string[] | null =>
   event_types?.flatMap((type) => (type === 'realm_user_groups' ? [type, 'user_group'] : [type])) ?? null;
 
-/** The capabilities of a queue: those sent by the client, and those implied by other parameters. */
+/** The capabilities of a queue: those sent by the client, as far as they exist, and those implied by other parameters. */
 function capabilitiesOf({
   client_capabilities,
   pronouns_field_type_supported,
   slim_presence,
 }: Params): Record<string, boolean> {
   const named = Object.entries(client_capabilities ?? {}).filter(
-    (entry): entry is [string, boolean] => typeof entry[1] === 'boolean',
+    (entry): entry is [string, boolean] =>
+      typeof entry[1] === 'boolean' && capabilityNames.some((known) => known === entry[0]),
   );
   const capabilities = Object.fromEntries(named);
   return {

@@ -75,6 +75,28 @@ describe('a narrow lets through', () => {
   });
 });
 
+test('the texts of a filter have a bound in all, which filters that clients use do not reach', async () => {
+  const register = async (form: Json): Promise<unknown> => {
+    const { status, body } = await realm.member.post('/register', {
+      event_types: ['message'],
+      fetch_event_types: [],
+      ...form,
+    });
+    return status === 200 ? 'registered' : [status, body.code];
+  };
+  const senders = (count: number, operand: string): Json =>
+    Array.from({ length: count }, () => ({ operator: 'sender', operand, negated: true }));
+  expect(await register({ narrow: senders(100, 'é'.repeat(1_000)) })).toEqual([400, 'BAD_REQUEST']);
+  expect(await register({ narrow: senders(21, 'é'.repeat(100)) })).toEqual([400, 'BAD_REQUEST']);
+  expect(await register({ narrow: senders(80, 'ada@example.com') })).toBe('registered');
+  expect(await register({ event_types: Array(500).fill('é'.repeat(100)) })).toEqual([400, 'BAD_REQUEST']);
+  expect(await register({ event_types: Array.from({ length: 200 }, (_, index) => `later_event_${index}`) })).toBe(
+    'registered',
+  );
+  const asked = { dont_block: true, narrow: senders(100, 'é'.repeat(1_000)) };
+  expect((await realm.member.get('/events', asked)).status).toBe(400);
+});
+
 describe('all_public_streams', () => {
   const wide = { event_types: ['message'], fetch_event_types: [], all_public_streams: true };
 

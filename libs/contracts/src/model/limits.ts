@@ -91,6 +91,10 @@ export const perRequest = {
   narrowTerms: 100,
   /** UTF-16 units of all searches of a narrow. */
   searchLength: 1_000,
+  /** UTF-16 units of all operands of the narrow of an event queue: gateways hold them as long as the queue is polled. */
+  queueNarrowLength: 2_000,
+  /** UTF-16 units of all types of events of a queue; those that exist have a quarter. */
+  queueTypesLength: 5_000,
 } as const;
 
 /** Limits of moves of several messages: each moved message is locked, written, and gets a row in its history. */

@@ -23,8 +23,15 @@ const versionedRow = channelRow.extend({ version: z.string() });
 
 /** A row's version is the transaction that wrote it (xmin), valid until Postgres restarts. */
 const version = sql.fragment`(SELECT extract(epoch FROM pg_postmaster_start_time())::text) || ' ' || c.xmin::text AS version`;
-/** Cached rows by id and version: most of a list of a thousand channels is unchanged since the previous list. */
-const known = new LRUCache<string, ChannelRow>({ max: 20_000 });
+/**
+ * Cached rows by id and version: most of a list of a thousand channels is unchanged since the previous list. Bounded in
+ * characters, because members choose how many users the permissions of a channel name.
+ */
+const known = new LRUCache<string, ChannelRow>({
+  max: 20_000,
+  maxSize: 64 * 1024 * 1024,
+  sizeCalculation: (row) => JSON.stringify(row).length + 500,
+});
 
 /** A channel that a user can see, and their relation to it; without personal settings they were never subscribed. */
 export interface Visible {

@@ -1,5 +1,7 @@
 import { type Actor, isGuest, type LogEntry, roles } from '@natter/contracts';
 import { isAfter, type Position } from '../log-tail/realm-tail.ts';
+import { rateLimitHit } from '../rate-limit/rate-limit.ts';
+import { personOf } from '../rate-limit/tenant.ts';
 
 /** A poll from its arrival to its response, held or not yet. */
 export interface Arrival {
@@ -28,6 +30,7 @@ export interface Arrival {
  * poll does deliver the event that ends them, from which its client learns that the realm was deactivated.
  */
 export interface Arrivals {
+  /** Throws RATE_LIMIT_HIT if the person and their bots have too many polls in progress. */
   add(queueId: string, actor: Actor): { arrival: Arrival; leave: () => void };
   /** Another process announced the end of a queue, or a newer poll of it. */
   heard(queueId: string, news: { gone?: boolean; generation?: number }): void;
@@ -37,11 +40,15 @@ export interface Arrivals {
   revokeAll(realmId: number): void;
 }
 
+/** Of a person with their bots, at one gateway: each holds a connection and the record of its queue. */
+export const maxPollsOfPerson = 2_000;
+
 /** Before the first entry of every log. */
 const nowhere: Position = { number: 0, n: 0 };
 
 export function createArrivals(): Arrivals {
   const byQueue = new Map<string, Set<Arrival>>();
+  const ofPeople = new Map<string, number>();
   let arrived = 0;
 
   function* inRealm(realmId: number): Generator<Arrival> {
@@ -57,6 +64,10 @@ export function createArrivals(): Arrivals {
 
   return {
     add(queueId, actor) {
+      const person = `${actor.realmId}:${personOf(actor)}`;
+      const count = ofPeople.get(person) ?? 0;
+      if (count >= maxPollsOfPerson) throw rateLimitHit({ resetInSeconds: 10 });
+      ofPeople.set(person, count + 1);
       const arrival: Arrival = {
         realmId: actor.realmId,
         userId: actor.userId,
@@ -72,6 +83,9 @@ export function createArrivals(): Arrivals {
       const leave = (): void => {
         here.delete(arrival);
         if (here.size === 0) byQueue.delete(queueId);
+        const left = (ofPeople.get(person) ?? 1) - 1;
+        if (left > 0) ofPeople.set(person, left);
+        else ofPeople.delete(person);
       };
       return { arrival, leave };
     },

@@ -24,6 +24,8 @@ export interface QueueOpening {
   ended(queueId: string): void;
 }
 
+/** Of the cached records; clients choose the length of a filter. A usual one is counted with 3 KB. */
+const recordsBytes = 256 * 1024 * 1024;
 /** Longer than Redis keeps a record. */
 const endedMs = 120_000;
 
@@ -40,7 +42,11 @@ export function createQueueOpening({
 }): QueueOpening {
   const epochs = new Map<number, number>();
   /** Parsed records by their text. */
-  const records = new LRUCache<string, { text: string; record: QueueRecord }>({ max: maxQueues });
+  const records = new LRUCache<string, { text: string; record: QueueRecord }>({
+    max: maxQueues,
+    maxSize: recordsBytes,
+    sizeCalculation: ({ text }) => 4 * text.length + 1_000,
+  });
   const ended = new LRUCache<string, true>({ max: maxQueues, ttl: endedMs });
   const gatewayId = randomUUID();
 

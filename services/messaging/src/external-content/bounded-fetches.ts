@@ -17,7 +17,7 @@ export function createBoundedFetches(
 ): (realmId: number, address: string, signal?: AbortSignal) => Promise<Media> {
   const cache = new LRUCache<string, Media>({
     maxSize: cacheBytes,
-    sizeCalculation: ({ content }) => content.length + 1_000,
+    sizeCalculation: ({ content }, address) => content.length + 2 * address.length + 1_000,
     ttl: keptMs,
   });
   const failures = new LRUCache<string, Refused>({ max: 10_000, ttl: failureKeptMs });
