@@ -11,8 +11,8 @@ import {
 import { type LogRedis, queueSubject, type Verifier } from '@natter/event-log';
 import { type Bus, type Idle, withoutCharge } from '@natter/service-kit';
 import type { RealmTails } from '../log-tail/realm-tails.ts';
+import type { InTurn } from '../rate-limit/in-turn.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
-import type { InTurn } from '../routes/in-turn.ts';
 import { type Arrival, createArrivals } from './poll-arrivals.ts';
 import { badQueue, createQueueLife, type QueueLife } from './queue-life.ts';
 import { createQueueOpening } from './queue-opening.ts';
@@ -148,9 +148,8 @@ export function createPolls(options: {
     let ended: 'gone' | 'replaced' | undefined;
     const until = performance.now() + 45_000 + Math.random() * 10_000;
     const isOver = (): boolean => ended !== undefined || isStopping || hangup.isOver || performance.now() > until;
-    const turns = scanTurns.of(queueId, tenantOf({ meta, actor }), isOver);
-    const inTurn = (work: () => Promise<void>) => idle(turns.run(work));
-    const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId, isOver, inTurn });
+    const turns = scanTurns.of({ queueId, tenant: tenantOf({ meta, actor }), isOver, idle });
+    const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId, isOver, inTurn: turns.run });
     const other = held.get(queueId);
     // Of two polls the later one stays. Those of this gateway are compared by arrival: numbers of a clock that was set
     // back, or of another server's clock, would end the later one at once, and its client would poll again without a
@@ -159,8 +158,7 @@ export function createPolls(options: {
     if (!isOlder) other?.end('replaced');
 
     let isHeld = false;
-    if (arrival.isGone) ended = 'gone';
-    else if (isOlder) ended = 'replaced';
+    if (arrival.isGone || isOlder) ended = arrival.isGone ? 'gone' : 'replaced';
     const answer = (events: string[]): PollAnswer => ({
       events,
       lastEventId: events.length > 0 ? scan.lastId : lastEventId,

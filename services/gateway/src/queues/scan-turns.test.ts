@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
-import type { InTurn } from '../routes/in-turn.ts';
+import type { InTurn } from '../rate-limit/in-turn.ts';
 import { createScanTurns } from './scan-turns.ts';
 
-const tenant = { realmId: 1, userId: 7 };
+const pollOf = (queueId: string, isOver = () => false) => ({
+  queueId,
+  tenant: { realmId: 1, userId: 7 },
+  isOver,
+  idle: <W>(wait: Promise<W>) => wait,
+});
 const atOnce: InTurn = (_, work) => work();
 const tick = () => new Promise(setImmediate);
 
@@ -16,7 +21,7 @@ test('one scan of a queue runs at a time, and scans of other queues beside it', 
       end = resolve;
     });
   };
-  const all = ['a', 'a', 'b'].map((queue, index) => turns.of(queue, tenant, () => false).run(work(`${queue}${index}`)));
+  const all = ['a', 'a', 'b'].map((queue, index) => turns.of(pollOf(queue)).run(work(`${queue}${index}`)));
   const ofB = end;
   await tick();
   expect(running).toEqual(['a0', 'b2']);
@@ -32,7 +37,7 @@ test('a poll that is over runs no scan, and waits for no turn', async () => {
     await new Promise((_, reject) => currentDeadline()?.onEnd(() => reject(new Error('too late'))));
     return work();
   };
-  const poll = createScanTurns(never).of('a', tenant, () => isOver);
+  const poll = createScanTurns(never).of(pollOf('a', () => isOver));
   const waiting = poll.run(async () => void ran++);
   await tick();
   isOver = true;
@@ -46,7 +51,7 @@ test('a scan that gets no turn fails', async () => {
   const refuse: InTurn = async () => {
     throw new Error('busy');
   };
-  const poll = createScanTurns(refuse).of('a', tenant, () => false);
+  const poll = createScanTurns(refuse).of(pollOf('a'));
   await expect(poll.run(async () => undefined)).rejects.toThrow('busy');
   await expect(poll.run(async () => undefined)).rejects.toThrow('busy');
 });

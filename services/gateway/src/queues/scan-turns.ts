@@ -1,6 +1,6 @@
-import { withDeadline } from '@natter/service-kit';
+import { type Idle, withDeadline } from '@natter/service-kit';
+import type { InTurn } from '../rate-limit/in-turn.ts';
 import type { Tenant } from '../rate-limit/tenant.ts';
-import type { InTurn } from '../routes/in-turn.ts';
 
 /** The turns of one poll. */
 interface PollTurns {
@@ -15,7 +15,7 @@ interface PollTurns {
  * next one continues where the previous one stopped.
  */
 export interface ScanTurns {
-  of(queueId: string, tenant: Tenant, isOver: () => boolean): PollTurns;
+  of(poll: { queueId: string; tenant: Tenant; isOver: () => boolean; idle: Idle }): PollTurns;
 }
 
 const turnMs = 15_000;
@@ -34,20 +34,23 @@ export function createScanTurns(inTurn: InTurn): ScanTurns {
   }
 
   return {
-    of(queueId, tenant, isOver) {
+    of({ queueId, tenant, isOver, idle }) {
       let cancel: () => void = () => undefined;
       return {
         leave: () => cancel(),
         run: (work) =>
-          alone(queueId, async () => {
-            if (isOver()) return;
-            await withDeadline(turnMs, (deadline) => {
-              cancel = deadline.cancel;
-              return inTurn(tenant, work);
-            }).catch((error: unknown) => {
-              if (!isOver()) throw error;
-            });
-          }),
+          // The fair share charges the turn.
+          idle(
+            alone(queueId, async () => {
+              if (isOver()) return;
+              await withDeadline(turnMs, (deadline) => {
+                cancel = deadline.cancel;
+                return inTurn(tenant, work);
+              }).catch((error: unknown) => {
+                if (!isOver()) throw error;
+              });
+            }),
+          ),
       };
     },
   };

@@ -15,12 +15,12 @@ import { sendSuccess } from '../http/success.ts';
 import { whileConnected } from '../http/while-connected.ts';
 import type { Polls } from '../queues/polls.ts';
 import type { EarlyRefusals } from '../rate-limit/early-refusals.ts';
+import type { InTurn } from '../rate-limit/in-turn.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import { answerPoll, type PollParams } from '../transports/answer-poll.ts';
 import { answerTus } from '../transports/tus.ts';
 import type { Admitted } from './admission.ts';
 import { checkCaller } from './check-caller.ts';
-import type { InTurn } from './in-turn.ts';
 
 /** A request whose operation is known. */
 export interface Call extends Exchange {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Shown } from '../authentication/caller.ts';
 import { createBodyBudget } from '../http/body-budget.ts';
 import { createBodyTurns } from '../http/body-turns.ts';
-import type { InTurn } from './in-turn.ts';
+import type { InTurn } from '../rate-limit/in-turn.ts';
 import { route } from './route.ts';
 
 const mebibyte = 1024 * 1024;

@@ -5,10 +5,10 @@ import { checkCsrfToken } from '../authentication/cross-site.ts';
 import type { BodyTurns } from '../http/body-turns.ts';
 import { headerOf } from '../http/headers.ts';
 import { fieldsOf, isLargeBody, readForm } from '../http/request-fields.ts';
+import type { InTurn } from '../rate-limit/in-turn.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import { type Admitted, answerMethodNotAllowed, methodOf, usualDeadlineMs } from './admission.ts';
 import type { Call } from './answer-operation.ts';
-import type { InTurn } from './in-turn.ts';
 
 export interface RouteContext {
   answer: (call: Call) => Promise<unknown>;
