@@ -33,6 +33,13 @@ test.each<[weight: number, name: string, params: Record<string, unknown>]>([
   [25, 'unsubscribe', { subscriptions: ids(10), principals: ids(1_000) }],
   [50, 'create-channel', { subscribers: ids(20_000) }],
   [103, 'update-user-group-members', { add: ids(20_000), delete: [], add_subgroups: [], delete_subgroups: [] }],
+  [1, 'send-message', { type: 'channel', to: 'a, b, c' }],
+  [1, 'send-message', { type: 'direct', to: ids(24) }],
+  [11, 'send-message', { type: 'direct', to: ids(250) }],
+  [11, 'send-message', { type: 'private', to: ids(250).join(',') }],
+  [11, 'create-scheduled-message', { type: 'direct', to: ids(250) }],
+  [11, 'edit-scheduled-message', { to: ids(250) }],
+  [11, 'set-typing', { type: 'direct', to: ids(250) }],
   [103, 'create-user-group', { members: ids(20_000), subgroups: [] }],
 ])('%i: %s', (weight, name, params) => {
   expect(weightOf(name, params)).toBe(weight);

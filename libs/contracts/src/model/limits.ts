@@ -76,6 +76,13 @@ export const sharePerMember = 1 / 8;
  */
 export const maxPageBytes = 2 * mebibyte;
 
+/** Limits of the sections of a register whose entries name topics or participants, in bytes of these. */
+export const inRegister = {
+  /** `unread_msgs`: `old_unreads_missing` tells clients that there are more. */
+  unreadBytes: 8 * mebibyte,
+  recentConversationsBytes: mebibyte,
+} as const;
+
 /** Limits of a single request. */
 export const perRequest = {
   /** Channels times users in one request to subscribe or unsubscribe. */
@@ -87,6 +94,10 @@ export const perRequest = {
   /** Characters in all permissions of the organization after a change, as JSON: services and clients read them often. */
   realmPermissions: 128 * 1024,
   invitations: 200,
+  /** People whom one direct message names: each of them gets all of their names and addresses with it. */
+  recipients: 250,
+  /** IDs of participants in the details of messages that become unread by one request. */
+  participantsOfUnread: 200_000,
   /** Terms of a narrow. */
   narrowTerms: 100,
   /** UTF-16 units of all searches of a narrow. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { bigId, id, list, string, union } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text, textOrJson } from '../model/param.ts';
+import { recipientsWeight } from './messaging.ts';
 
 const messageId = json(bigId);
 const startOrStop = text(z.enum(['start', 'stop']).describe('Whether the caller started or stopped typing.'));
@@ -129,6 +130,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/typing' },
     summary: 'Tell that the caller has started or stopped typing a message.',
+    weigh: ({ type, to }) => recipientsWeight(type, to),
     isForWriteOnly: true,
     params: {
       type: text(

@@ -29,6 +29,16 @@ export const messageType = z
   .enum(['direct', 'private', 'channel', 'stream'])
   .describe('The kind of message. `private` means `direct`, and `stream` means `channel`.');
 
+/** The number of recipients that have the weight of one request: each gets a row and an event that names all of them. */
+const recipientsPerUnit = 25;
+
+/** The weight of the recipients of a direct message. */
+export function recipientsWeight(type: z.output<typeof messageType> | undefined, to: unknown): number {
+  if (type === 'channel' || type === 'stream') return 0;
+  const count = Array.isArray(to) ? to.length : typeof to === 'string' ? to.split(',').length : 1;
+  return count / recipientsPerUnit;
+}
+
 export const messagingOperations = {
   sendMessage: operation({
     name: 'send-message',
@@ -37,11 +47,12 @@ export const messagingOperations = {
     summary: 'Send a message.',
     isForWriteOnly: true,
     retriedBy: ['queue_id', 'local_id'],
+    weigh: ({ type, to }) => recipientsWeight(type, to),
     params: {
       type: text(messageType),
       to: textOrJson(
         union([bigId, string(20_000), idList(1_000), list(string(300), 1_000)]).describe(
-          'The recipients: the ID or the name of a channel, or the IDs or email addresses of users.',
+          'The recipients: the ID or the name of a channel, or the IDs or email addresses of at most 250 users.',
         ),
       ),
       topic: text(string(1_000).optional(), 'subject'),

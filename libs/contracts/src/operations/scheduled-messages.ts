@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bigId, id, integer, string, union } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text } from '../model/param.ts';
-import { sendingErrors, messageType as type } from './messaging.ts';
+import { recipientsWeight, sendingErrors, messageType as type } from './messaging.ts';
 
 /** A scheduled message as clients read it; `failed`: it was due and could not be sent. */
 export const scheduledMessageSchema = z.object({
@@ -45,6 +45,7 @@ export const scheduledMessageOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/scheduled_messages' },
     summary: 'Schedule a message.',
+    weigh: ({ type, to }) => recipientsWeight(type, to),
     params: {
       type: text(type),
       to: json(to),
@@ -62,6 +63,7 @@ export const scheduledMessageOperations = {
     service: 'messaging',
     http: { method: 'PATCH', path: '/scheduled_messages/{scheduled_message_id}' },
     summary: 'Change a scheduled message that was not sent; a failed one is tried again.',
+    weigh: ({ type, to }) => recipientsWeight(type, to),
     params: {
       scheduled_message_id: json(id),
       type: text(type.optional()),

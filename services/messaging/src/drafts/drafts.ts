@@ -69,7 +69,7 @@ const requireDraftRoom = (work: Work, userId: number): Promise<void> =>
     work,
     totals.drafts,
     sql.fragment`messaging.draft WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
-    sql.fragment`octet_length(content)`,
+    sql.fragment`octet_length(content) + 8 * cardinality(recipient_ids)`,
   );
 
 const insert = (work: Work, userId: number, draft: CheckedDraft) =>

@@ -1,4 +1,4 @@
-import type { UnreadDetails } from '@natter/contracts';
+import { badRequest, perRequest, type UnreadDetails } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { isMentioned } from '../model/read-state.ts';
@@ -19,9 +19,15 @@ export async function messageDetails(
   userId: number,
   messageIds: readonly number[],
 ): Promise<Record<string, UnreadDetails>> {
+  const ids = sql.array([...messageIds], 'int8');
+  const { participants } = await work.one(sql.type(z.object({ participants: z.number() }))`
+    SELECT coalesce(sum(cardinality(m.recipient_ids)), 0)::float8 AS participants
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${ids})`);
+  if (participants > perRequest.participantsOfUnread)
+    throw badRequest('The messages have too many participants for one request. Mark fewer of them as unread.');
   const rows = await work.any(sql.type(detailRow)`
     SELECT m.id, m.channel_id, m.topic, m.recipient_ids, ${isMentioned(userId)} AS is_mentioned, ${inHome(userId)} AS is_home
-    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')})`);
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${ids})`);
   return Object.fromEntries(rows.map((row): [string, UnreadDetails] => [String(row.id), detailsOf(row, userId)]));
 }
 

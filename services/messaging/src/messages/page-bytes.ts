@@ -6,7 +6,7 @@ import type { Page } from '../model/reading/page.ts';
 const sizeRow = z.object({ id: z.number(), bytes: z.number() });
 /** This many messages always fit: the totals of a message limit its text, edits and submessages. */
 const alwaysFits = 2;
-const reactionBytes = 200;
+const [reactionBytes, participantBytes] = [200, 200];
 
 export interface Sized {
   applyMarkdown: boolean;
@@ -82,10 +82,11 @@ export function sizesOf(realmId: number, ids: readonly number[], { applyMarkdown
     sql.fragment`${table} WHERE realm_id = ${realmId} AND message_id = ANY(${sql.array([...ids], 'int8')}) GROUP BY message_id`;
   return sql.type(sizeRow)`
     SELECT id, sum(bytes)::float8 AS bytes FROM (
-      SELECT m.id, ${shown} AS bytes FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...ids], 'int8')})
+      SELECT m.id, ${shown} + ${participantBytes} * coalesce(cardinality(m.recipient_ids), 0) AS bytes FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...ids], 'int8')})
       UNION ALL SELECT message_id, ${reactionBytes} * count(*) FROM ${ofMessages(sql.fragment`messaging.reaction`)}
       UNION ALL SELECT message_id, sum(octet_length(content)) FROM ${ofMessages(sql.fragment`messaging.submessage`)}
-      UNION ALL SELECT message_id, sum(coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0) + ${reactionBytes})
+      UNION ALL SELECT message_id, sum(coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0)
+        + coalesce(octet_length(prev_topic), 0) + coalesce(octet_length(topic), 0) + ${reactionBytes})
         FROM ${ofMessages(sql.fragment`messaging.message_edit`)}
     ) sizes GROUP BY id`;
 }

@@ -1,4 +1,4 @@
-import { maxId } from '@natter/contracts';
+import { badRequest, maxId, perRequest } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -43,6 +43,18 @@ export async function nameOf(executor: Executor, realmId: number, userId: number
   const person = await executor.maybeOne(sql.type(personRow.pick({ full_name: true }))`
     SELECT full_name FROM messaging.person WHERE realm_id = ${realmId} AND user_id = ${userId}`);
   return person?.full_name;
+}
+
+/** Finds one of these people by id or, in any case, by address. */
+export function finderOf(people: readonly Person[]): (key: number | string) => Person | undefined {
+  const byKey = new Map<number | string, Person>();
+  for (const person of people) byKey.set(person.user_id, person).set(person.email.toLowerCase(), person);
+  return (key) => byKey.get(typeof key === 'string' ? key.toLowerCase() : key);
+}
+
+export function requireFewRecipients(recipients: readonly (number | string)[]): void {
+  if (new Set(recipients).size > perRequest.recipients)
+    throw badRequest(`A direct message can have at most ${perRequest.recipients} recipients. Use a channel instead.`);
 }
 
 /** Whether a row of `messaging.person` is an outgoing webhook bot. */

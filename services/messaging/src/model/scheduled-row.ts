@@ -43,7 +43,7 @@ export const requireScheduledRoom = (work: Work, userId: number, kind: 'message'
     work,
     kind === 'message' ? totals.scheduledMessages : totals.reminders,
     sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND kind = ${kind} AND state <> 'sent'`,
-    sql.fragment`octet_length(content) + octet_length(rendered_content)`,
+    sql.fragment`octet_length(content) + octet_length(rendered_content) + 8 * coalesce(cardinality(recipient_ids), 0)`,
   );
 
 /** Pending messages or reminders of a user, including failed ones. */

@@ -1,4 +1,4 @@
-import { emptyTopicDisplayName } from '@natter/contracts';
+import { emptyTopicDisplayName, inRegister } from '@natter/contracts';
 import { type Database, type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import { isMentioned, isRead, unreadSource } from '../model/read-state.ts';
@@ -14,6 +14,8 @@ const unreadRow = z.object({
   sender_id: z.number(),
   recipient_ids: z.array(z.number()).nullable(),
   is_mentioned: z.boolean().nullable(),
+  /** Of the topics and participants of this message and all newer ones. */
+  bytes: z.number(),
 });
 type UnreadRow = z.infer<typeof unreadRow>;
 const positionRow = z.object({ position: z.number() });
@@ -31,10 +33,14 @@ export async function unreadPart(
   const known = await executor.maybeOne(sql.type(positionRow)`
     SELECT position FROM messaging.consumer WHERE realm_id = ${realmId} AND name = 'periods'`);
   const rows = await executor.any(sql.type(unreadRow)`
-    SELECT m.id, m.channel_id, m.topic, m.sender_id, m.recipient_ids, ${isMentioned(userId)} AS is_mentioned
-    FROM ${unreadSource(realmId, userId)} m WHERE NOT ${isRead(userId)} ORDER BY m.id DESC LIMIT ${maxUnread + 1}`);
-  const isCut = rows.length > maxUnread;
-  const all = rows.slice(0, maxUnread).reverse();
+    SELECT u.id, u.channel_id, u.topic, u.sender_id, u.is_mentioned, u.bytes,
+      CASE WHEN u.bytes <= ${inRegister.unreadBytes} THEN u.recipient_ids END AS recipient_ids
+    FROM (SELECT found.*, sum(octet_length(coalesce(conversation, topic))) OVER (ORDER BY id DESC)::float8 AS bytes FROM (
+      SELECT m.id, m.channel_id, m.topic, m.sender_id, m.recipient_ids, m.conversation, ${isMentioned(userId)} AS is_mentioned
+      FROM ${unreadSource(realmId, userId)} m WHERE NOT ${isRead(userId)} ORDER BY m.id DESC LIMIT ${maxUnread + 1}) found) u
+    ORDER BY u.id DESC`);
+  const all = rows.filter(({ bytes }, index) => index < maxUnread && bytes <= inRegister.unreadBytes).reverse();
+  const isCut = all.length < rows.length;
   const archived = await leftOut(executor, whom);
   const unread = all.filter(({ channel_id }) => channel_id === null || !archived.has(channel_id));
   const [streams, pms, huddles] = [new Map<string, object>(), new Map<string, object>(), new Map<string, object>()];
@@ -101,10 +107,12 @@ export async function recentConversationsPart(
   { realmId, userId }: SnapshotFor,
 ): Promise<Record<string, unknown>> {
   const rows = await executor.any(sql.type(recentRow)`
-    SELECT max(m.id) AS max_message_id, m.recipient_ids FROM (
-      SELECT message_id FROM messaging.direct_message WHERE realm_id = ${realmId} AND user_id = ${userId} ORDER BY message_id DESC LIMIT ${recentDirectMessages}
-    ) d JOIN messaging.message m ON m.realm_id = ${realmId} AND m.id = d.message_id
-    GROUP BY m.recipient_ids ORDER BY max(m.id) DESC`);
+    SELECT max_message_id, recipient_ids FROM (
+      SELECT max(m.id) AS max_message_id, m.recipient_ids, sum(min(octet_length(m.conversation))) OVER (ORDER BY max(m.id) DESC) AS bytes FROM (
+        SELECT message_id FROM messaging.direct_message WHERE realm_id = ${realmId} AND user_id = ${userId} ORDER BY message_id DESC LIMIT ${recentDirectMessages}
+      ) d JOIN messaging.message m ON m.realm_id = ${realmId} AND m.id = d.message_id
+      GROUP BY m.recipient_ids) found
+    WHERE bytes <= ${inRegister.recentConversationsBytes} ORDER BY max_message_id DESC`);
   return {
     recent_private_conversations: rows.map(({ max_message_id, recipient_ids }) => ({
       max_message_id,

@@ -25,7 +25,7 @@ import {
 import { requireKnown } from '../model/acquaintance.ts';
 import type { ChannelAccess } from '../model/channel-access.ts';
 import type { MessageAccess } from '../model/message-access.ts';
-import { findPeople, findPeopleByEmail, type Person } from '../model/people.ts';
+import { finderOf, findPeople, findPeopleByEmail, type Person, requireFewRecipients } from '../model/people.ts';
 import { isOn, whoTurnedOff } from '../model/personal-settings.ts';
 import { hasProtectedHistory, whoSees } from '../model/subscription-periods.ts';
 import { unknownActor } from '../model/unknown-actor.ts';
@@ -136,15 +136,17 @@ export function typingHandlers(
     if (to === undefined) throw missingArgument('to');
     const list = typeof to === 'string' ? to.split(',').map((email) => email.trim()) : Array.isArray(to) ? to : [to];
     if (list.length === 0) throw badRequest("Empty 'to' list");
+    requireFewRecipients(list);
     const ids = list.filter((item) => typeof item === 'number');
     const emails = list.filter((item) => typeof item === 'string');
     const found =
       ids.length > 0
         ? await findPeople(database, actor.realmId, [...new Set([...ids, actor.userId])])
         : await findPeopleByEmail(database, actor.realmId, [...emails, actor.email]);
-    const unknownId = ids.find((id) => !found.some((person) => person.user_id === id));
+    const find = finderOf(found);
+    const unknownId = ids.find((id) => !find(id));
     if (unknownId !== undefined) throw badRequest(`Invalid user ID ${unknownId}`);
-    const unknown = emails.find((email) => !found.some((person) => person.email.toLowerCase() === email.toLowerCase()));
+    const unknown = emails.find((email) => !find(email));
     if (unknown !== undefined) throw badRequest(`Invalid email '${unknown}'`);
     return found;
   }

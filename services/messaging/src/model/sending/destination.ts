@@ -1,7 +1,7 @@
 import { badRequest, ChatError, type IdSet, idSet, maxId, missingArgument, type RealmPolicy } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import type { ChannelCache, PostingRules } from '../channel-cache.ts';
-import { findPeople, findPeopleByEmail, type Person } from '../people.ts';
+import { finderOf, findPeople, findPeopleByEmail, type Person, requireFewRecipients } from '../people.ts';
 import { namedTopic } from '../truncated.ts';
 import { notAuthorized } from './mirrored.ts';
 import { postingRight, requireTopicAllowed, topicsPolicyOf } from './posting-rights.ts';
@@ -69,22 +69,19 @@ async function findRecipients(
   const given: (string | number)[] = typeof to === 'string' ? to.split(',') : Array.isArray(to) ? to : [to];
   const list = given.map((item) => (typeof item === 'string' ? item.trim() : item)).filter((item) => item !== '');
   if (list.length === 0) throw badRequest('Message must have recipients');
+  requireFewRecipients(list);
   const ids = list.filter((item): item is number => typeof item === 'number');
   const emails = list.filter((item): item is string => typeof item === 'string');
   const found =
     ids.length > 0 ? await findPeople(database, realmId, ids) : await findPeopleByEmail(database, realmId, emails);
+  const find = finderOf(found);
   for (const item of list) {
-    const person = found.find(
-      (candidate) =>
-        candidate.user_id === item ||
-        (typeof item === 'string' && candidate.email.toLowerCase() === item.toLowerCase()),
-    );
+    const person = find(item);
     if (!person) throw badRequest(typeof item === 'number' ? `Invalid user ID ${item}` : `Invalid email '${item}'`);
     if (!person.is_active && person.user_id !== senderId)
       throw badRequest(`'${person.email}' is no longer using this server.`);
   }
-  if (!found.some((person) => person.user_id === senderId))
-    found.push(...(await findPeople(database, realmId, [senderId])));
+  if (!find(senderId)) found.push(...(await findPeople(database, realmId, [senderId])));
   return found.sort((a, b) => a.user_id - b.user_id);
 }
 
