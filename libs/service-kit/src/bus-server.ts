@@ -1,6 +1,13 @@
 import { headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
-import { type BusUser, catchUpOperations, type Operation, type ServiceName, unavailable } from '@natter/contracts';
+import {
+  type BusUser,
+  catchUpOperations,
+  maxAnswerBytes,
+  type Operation,
+  type ServiceName,
+  unavailable,
+} from '@natter/contracts';
 import { type Answers, createLanes, type Deadline, type Gates, withDeadline } from '@natter/database';
 import { type Fingerprint, isWrite } from './answer-once.ts';
 import type { Permits } from './authorize.ts';
@@ -11,9 +18,9 @@ import { callerOf, callOf, checkCaller } from './bus-request.ts';
 import type { CatchUp } from './catch-up.ts';
 import { checkHandlers } from './check-handlers.ts';
 import { measureCost } from './cost.ts';
+import { AnswerTooLarge, encodeAnswer } from './encode-answer.ts';
 import { createFailureLog } from './failure-log.ts';
 import type { Context, Handlers } from './handlers.ts';
-import { JsonPieces } from './json-pieces.ts';
 import type { LagMeter } from './lag.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
@@ -28,7 +35,6 @@ import {
   deadlineHeader,
   decodeEnvelope,
   directSubjectOf,
-  encodeJson,
   instanceHeader,
   keyedName,
   operationNameOf,
@@ -257,12 +263,13 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       };
       const running = { freshness, kept, recovery, failedAfterCommit };
       const result = await runHandler(request, running, { deadline, log: () => requestLog() });
-      const pieces = result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})];
+      const pieces = await encodeAnswer(result, maxAnswerBytes);
       for (const each of messages) await replies.respond(each, pieces, { end, spentMs });
       stop({ outcome: 'success' });
     } catch (error) {
       // The caller no longer waits: the outcome counts neither as failure nor as success.
       if (isCancelled) return void stop({ outcome: 'CANCELLED' });
+      if (error instanceof AnswerTooLarge) metrics.answersTooLarge.inc({ operation: operation.name });
       const chatError = toChatError(error, operation, requestLog);
       for (const each of messages) replies.refuse(each, chatError, spentMs);
       stop({ outcome: chatError.code });

@@ -9,6 +9,8 @@ export interface Metrics {
   natsUp: Gauge;
   /** Failures of what follows a commit: the request succeeds nevertheless. */
   failuresAfterCommit: Counter;
+  /** Answers above the limit of all operations, which were refused. */
+  answersTooLarge: Counter<'operation'>;
   /** An operation begins. */
   began(): void;
 }
@@ -41,6 +43,12 @@ export function createMetrics(service: string): Metrics {
     failuresAfterCommit: new Counter({
       name: 'natter_failures_after_commit_total',
       help: 'Failures of what follows a committed change, whose request succeeds nevertheless: each is a bug',
+      registers: [registry],
+    }),
+    answersTooLarge: new Counter({
+      name: 'natter_answers_too_large_total',
+      help: 'Answers that were refused with 500 because they exceed 64 MiB: the operation lacks a bound of its own, which is a bug',
+      labelNames: ['operation'],
       registers: [registry],
     }),
     natsUp: new Gauge({

@@ -76,6 +76,21 @@ export const sharePerMember = 1 / 8;
  */
 export const maxPageBytes = 2 * mebibyte;
 
+/**
+ * Total size of the history of a message in one answer, in bytes: each version repeats the whole text. Of a longer history
+ * it holds the newest versions and the original.
+ */
+export const maxHistoryBytes = 4 * mebibyte;
+
+/** Limits of the list of a user's files. The newest files have up to 50 of their messages each, the others one. */
+export const inAttachments = { messages: 20_000, bytes: 8 * mebibyte } as const;
+
+/**
+ * The largest answer of a service, in bytes; larger ones are refused. It is no bound to rely on: those of the operations
+ * are far lower, and docs/security/answer-sizes.md lists them.
+ */
+export const maxAnswerBytes = 64 * mebibyte;
+
 /** Limits of the sections of a register whose entries name topics or participants, in bytes of these. */
 export const inRegister = {
   /** `unread_msgs`: `old_unreads_missing` tells clients that there are more. */
