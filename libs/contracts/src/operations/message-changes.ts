@@ -62,6 +62,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'GET', path: '/messages/{message_id}/history' },
     summary: "A message's edit history.",
+    weight: 5,
     params: { message_id: messageId, allow_empty_topic_name: json(bool.default(false)) },
     result: z.object({ message_history: z.array(editSnapshotSchema) }),
     errors: ['BAD_REQUEST'],

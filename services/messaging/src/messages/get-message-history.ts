@@ -1,4 +1,4 @@
-import { badRequest, emptyTopicDisplayName, messageChangeOperations } from '@natter/contracts';
+import { badRequest, emptyTopicDisplayName, maxHistoryBytes, messageChangeOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
 import { z } from 'zod';
@@ -25,7 +25,8 @@ export function historyHandlers({ database }: Owner, access: MessageAccess, poli
         SELECT sender_id, channel_id, extract(epoch FROM coalesce(stated_at, sent_at))::float8 AS sent, topic, content, rendered_content
         FROM messaging.message WHERE realm_id = ${actor.realmId} AND id = ${id}`);
       if (!current) throw badRequest('Invalid message(s)');
-      const snapshots = await editSnapshots(current, await database.any(editsOf(actor.realmId, [id])), policy);
+      const edits = await database.any(editsOf(actor.realmId, [id]));
+      const snapshots = await editSnapshots(current, edits, { policy, maxBytes: maxHistoryBytes });
       if (params.allow_empty_topic_name || current.channel_id === null) return { message_history: snapshots };
       const shown = (topic: string): string => (topic === '' ? emptyTopicDisplayName : topic);
       return {

@@ -29,40 +29,36 @@ export interface Current {
 export type HistoryPolicy = 'all' | 'moves' | 'none';
 
 /**
- * The states of a message, oldest first, beginning with the state as sent. Yields to other requests between two states.
+ * The states of a message, oldest first, beginning with the state as sent. Each repeats the text, so a state may be much
+ * larger than its change: of a history of more than `maxBytes`, the oldest changes are omitted. Yields to other requests
+ * between two states.
  */
 export async function editSnapshots(
   message: Current,
   edits: readonly EditRow[],
-  policy: HistoryPolicy,
+  { policy, maxBytes }: { policy: HistoryPolicy; maxBytes: number },
 ): Promise<EditSnapshot[]> {
   const htmlDiff = createHtmlDiff();
   let { topic, content, rendered_content } = message;
+  let bytes = 0;
   const snapshots: EditSnapshot[] = [];
   for (const edit of [...edits].reverse()) {
-    await setImmediate();
     const isContent = edit.prev_content !== null && policy === 'all';
     const isMove = edit.prev_topic !== null || edit.prev_channel_id !== null;
-    const before = edit.prev_rendered_content ?? '';
-    if (isContent || isMove)
-      snapshots.push({
+    if ((isContent || isMove) && bytes <= maxBytes) {
+      await setImmediate();
+      const snapshot: EditSnapshot = {
         topic,
         content,
         rendered_content,
         timestamp: Math.floor(edit.edited),
         user_id: edit.user_id,
-        ...(edit.prev_topic === null ? {} : { prev_topic: edit.prev_topic }),
-        ...(edit.prev_channel_id === null
-          ? {}
-          : { prev_stream: edit.prev_channel_id, stream: edit.channel_id ?? edit.prev_channel_id }),
-        ...(isContent
-          ? {
-              prev_content: edit.prev_content ?? '',
-              prev_rendered_content: before,
-              content_html_diff: htmlDiff(before, rendered_content),
-            }
-          : {}),
-      });
+        ...moveOf(edit),
+        ...(isContent ? contentChange(edit, rendered_content, htmlDiff) : {}),
+      };
+      bytes += Buffer.byteLength(JSON.stringify(snapshot));
+      if (bytes <= maxBytes) snapshots.push(snapshot);
+    }
     topic = edit.prev_topic ?? topic;
     if (policy === 'all') {
       content = edit.prev_content ?? content;
@@ -77,6 +73,24 @@ export async function editSnapshots(
     user_id: message.sender_id,
   });
   return snapshots.reverse();
+}
+
+const moveOf = ({ prev_topic, prev_channel_id, channel_id }: EditRow): Partial<EditSnapshot> => ({
+  ...(prev_topic === null ? {} : { prev_topic }),
+  ...(prev_channel_id === null ? {} : { prev_stream: prev_channel_id, stream: channel_id ?? prev_channel_id }),
+});
+
+function contentChange(
+  { prev_content, prev_rendered_content }: EditRow,
+  rendered_content: string,
+  htmlDiff: (before: string, after: string) => string,
+): Partial<EditSnapshot> {
+  const before = prev_rendered_content ?? '';
+  return {
+    prev_content: prev_content ?? '',
+    prev_rendered_content: before,
+    content_html_diff: htmlDiff(before, rendered_content),
+  };
 }
 
 /** The changes of messages, oldest first. */
