@@ -177,7 +177,8 @@ export const uploadOperations = {
     name: 'get-attachments',
     service: 'messaging',
     http: { method: 'GET', path: '/attachments' },
-    summary: 'The files that the caller uploaded, newest first.',
+    summary: 'The files that the caller uploaded, newest first: all, or the newest that fit into 8 MiB.',
+    weight: 5,
     result: z.object({ attachments: z.array(attachmentSchema), upload_space_used: z.int() }),
   }),
   deleteAttachment: operation({

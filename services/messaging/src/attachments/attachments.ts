@@ -3,7 +3,7 @@ import { badRequest, missing, type Page, uploadOperations } from '@natter/contra
 import { sql } from '@natter/database';
 import { type FileStore, type Handlers, handle, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
-import { attachmentRemoved, attachmentsWhere, spaceUsed, toAttachment } from '../model/files/attachment-row.ts';
+import { attachmentRemoved, attachmentsOf, spaceUsed } from '../model/files/attachment-row.ts';
 import { type FileRow, findFile, mayGet } from '../model/files/file-access.ts';
 import type { Reading } from '../model/reading/reader.ts';
 import { addAttachment, inPath, mib, tooLargeText, type UploadLimits } from './add-attachment.ts';
@@ -57,11 +57,8 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
     }),
 
     handle(uploadOperations.getAttachments, async ({ actor }) => {
-      const rows = await attachmentsWhere(
-        database,
-        sql.fragment`a.realm_id = ${actor.realmId} AND a.owner_id = ${actor.userId}`,
-      );
-      return { attachments: rows.map(toAttachment), upload_space_used: await spaceUsed(database, actor.realmId) };
+      const attachments = await attachmentsOf(database, actor.realmId, actor.userId);
+      return { attachments, upload_space_used: await spaceUsed(database, actor.realmId) };
     }),
 
     handleWrite(uploadOperations.deleteAttachment, async (context, params) => {

@@ -1,4 +1,4 @@
-import { type Attachment, ChatError, eventForUsers, type LogEvent } from '@natter/contracts';
+import { type Attachment, ChatError, eventForUsers, inAttachments, type LogEvent, maxId } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
@@ -21,13 +21,41 @@ type Fragment = ReturnType<typeof sql.fragment>;
 const shownMessages = 50;
 
 /** Attachments `a`, newest first, with the newest messages that refer to them. */
-export const attachmentsWhere = (executor: Executor, condition: Fragment): Promise<AttachmentRow[]> =>
+const attachmentsWhere = (
+  executor: Executor,
+  condition: Fragment,
+  { files, messages } = { files: maxId, messages: shownMessages },
+): Promise<AttachmentRow[]> =>
   executor.any(sql.type(attachmentRow)`
     SELECT a.id, a.owner_id, a.name, a.path_id, a.size, floor(extract(epoch FROM a.created_at) * 1000)::float8 AS created,
       coalesce((SELECT json_agg(json_build_object('id', r.id, 'date_sent', floor(extract(epoch FROM r.sent_at) * 1000)::bigint) ORDER BY r.id)
         FROM (SELECT m.id, coalesce(m.stated_at, m.sent_at) AS sent_at FROM messaging.attachment_message am JOIN messaging.message m ON m.realm_id = am.realm_id AND m.id = am.message_id
-          WHERE am.realm_id = a.realm_id AND am.attachment_id = a.id ORDER BY am.message_id DESC LIMIT ${shownMessages}) r), '[]') AS messages
-    FROM messaging.attachment a WHERE ${condition} ORDER BY a.id DESC`);
+          WHERE am.realm_id = a.realm_id AND am.attachment_id = a.id ORDER BY am.message_id DESC LIMIT ${messages}) r), '[]') AS messages
+    FROM messaging.attachment a WHERE ${condition} ORDER BY a.id DESC LIMIT ${files}`);
+
+const sliceFiles = 250;
+
+/** The files of a user, newest first, as many as one answer may contain. */
+export async function attachmentsOf(executor: Executor, realmId: number, ownerId: number): Promise<Attachment[]> {
+  const found: Attachment[] = [];
+  let [before, messages, bytes] = [maxId, 0, 0];
+  for (;;) {
+    const rows = await attachmentsWhere(
+      executor,
+      sql.fragment`a.realm_id = ${realmId} AND a.owner_id = ${ownerId} AND a.id < ${before}`,
+      { files: sliceFiles, messages: messages < inAttachments.messages ? shownMessages : 1 },
+    );
+    for (const attachment of rows.map(toAttachment)) {
+      bytes += Buffer.byteLength(JSON.stringify(attachment));
+      if (bytes > inAttachments.bytes) return found;
+      found.push(attachment);
+      messages += attachment.messages.length;
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < sliceFiles) return found;
+    before = last.id;
+  }
+}
 
 export const toAttachment = ({ id, name, path_id, size, created, messages }: AttachmentRow): Attachment => ({
   id,
