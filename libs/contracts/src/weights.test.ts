@@ -35,6 +35,7 @@ test.each<[weight: number, name: string, params: Record<string, unknown>]>([
   [103, 'update-user-group-members', { add: ids(20_000), delete: [], add_subgroups: [], delete_subgroups: [] }],
   [5, 'get-message-history', {}],
   [5, 'get-attachments', {}],
+  [2, 'get-topics', {}],
   [1, 'send-message', { type: 'channel', to: 'a, b, c' }],
   [1, 'send-message', { type: 'direct', to: ids(24) }],
   [11, 'send-message', { type: 'direct', to: ids(250) }],

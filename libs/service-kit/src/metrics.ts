@@ -47,7 +47,7 @@ export function createMetrics(service: string): Metrics {
     }),
     answersTooLarge: new Counter({
       name: 'natter_answers_too_large_total',
-      help: 'Answers that were refused with 500 because they exceed 64 MiB: the operation lacks a bound of its own, which is a bug',
+      help: 'Answers that were refused with 500 because they exceed 128 MiB: the operation lacks a bound of its own, which is a bug',
       labelNames: ['operation'],
       registers: [registry],
     }),

@@ -58,3 +58,38 @@ test.each(Object.keys(shared) as (keyof typeof shared)[])(
   },
   300_000,
 );
+
+test('a member takes a part of the text of descriptions alone, whether channels are created or changed', async () => {
+  const { member, administrator, member2 } = await openRealm();
+  // 25 KB of HTML.
+  const description = ':a: '.repeat(250);
+  const named = (count: number, name: string, text: string) =>
+    Array.from({ length: count }, (_, index) => ({ name: `${name} ${index}`, description: text }));
+  const create = (who: Client, subscriptions: object[]) => who.post('/users/me/subscriptions', { subscriptions });
+  const full = [400, 'BAD_REQUEST', 'Too much text in long descriptions of channels of one user (limit: 512 KiB)'];
+  expect(refusalOf(await create(member, named(30, 'many', description)))).toEqual(full);
+  let count = 0;
+  while ((await create(member, named(1, `one ${count}`, description))).status === 200) count++;
+  expect(count).toBeGreaterThan(15);
+  expect((await create(member, named(1, 'short', 'short'))).status).toBe(200);
+  const { stream_id } = await member.ok('GET', '/get_stream_id', { stream: 'short 0' });
+  expect(refusalOf(await member.patch(`/streams/${stream_id}`, { description }))).toEqual(full);
+  expect((await member.patch(`/streams/${stream_id}`, { description: 'other' })).status).toBe(200);
+  for (const who of [member2, administrator])
+    expect((await create(who, named(1, `of ${who.user_id}`, description))).status).toBe(200);
+});
+
+test('members of the groups of one user are a part of those of all', async () => {
+  const realm = await openRealm();
+  const { member, member2, owner } = realm;
+  const add = (who: Client, index: number) =>
+    who.post('/user_groups/create', { name: `group ${index}`, description: '', members: [owner.user_id] });
+  const { group_id } = (await add(member, 0)).body;
+  await copyRow({ table: 'users.group_member', where: `group_id = ${group_id}` }, 62_498, { user_id: '-n' });
+  expect((await add(member, 1)).status).toBe(200);
+  const full = [400, 'BAD_REQUEST', 'Too many members of user groups of one user (limit: 62500)'];
+  expect(refusalOf(await add(member, 2))).toEqual(full);
+  const further = { add: [member.user_id] };
+  expect(refusalOf(await member.post(`/user_groups/${group_id}/members`, further))).toEqual(full);
+  expect((await add(member2, 3)).status).toBe(200);
+});

@@ -224,6 +224,18 @@ const collections: Record<string, Total> = {
     rows: ofRealm('channels.channel'),
     differing: { name: "'copy ' || n" },
   },
+  channelDescriptions: {
+    limit: 6_000,
+    what: 'long descriptions of channels',
+    open:
+      async ({ owner }) =>
+      (index) => {
+        const subscriptions = [{ name: `channel ${index}`, description: 'long '.repeat(80) }];
+        return owner.post('/users/me/subscriptions', { subscriptions });
+      },
+    rows: ({ id }) => ({ table: 'channels.channel', where: `realm_id = ${id} AND length(description) > 300` }),
+    differing: { name: "'copy ' || n", description: "repeat('x', 301)", rendered_description: "repeat('x', 301)" },
+  },
   defaultChannelGroups: {
     limit: 200,
     what: 'groups of default channels',
@@ -259,6 +271,19 @@ const collections: Record<string, Total> = {
     // System groups count too.
     rows: (realm) => ({ table: 'users.user_group', where: `realm_id = ${realm.id} ORDER BY is_system` }),
     differing: { name: "'copy ' || n" },
+  },
+  groupMembers: {
+    limit: 500_000,
+    what: 'members of user groups',
+    open:
+      async ({ owner, member }) =>
+      (index) =>
+        owner.post('/user_groups/create', { name: `group ${index}`, description: '', members: [member.user_id] }),
+    rows: ({ id }) => ({
+      table: 'users.group_member',
+      where: `group_id IN (SELECT id FROM users.user_group WHERE realm_id = ${id} AND NOT is_system)`,
+    }),
+    differing: { user_id: '-n' },
   },
   invitations: {
     limit: 20_000,

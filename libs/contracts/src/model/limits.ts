@@ -50,9 +50,13 @@ export const totals = {
   // Per realm.
   channelFolders: { what: 'channel folders', limit: 1_000 },
   channels: { what: 'channels', limit: 50_000, bytes: 4 * mebibyte },
+  /** Those whose text and HTML together exceed 600 bytes: every user gets all descriptions with a register. */
+  channelDescriptions: { what: 'long descriptions of channels', limit: 6_000, bytes: 4 * mebibyte },
   defaultChannelGroups: { what: 'groups of default channels', limit: 200 },
   emoji: { what: 'custom emoji', limit: 10_000 },
   groups: { what: 'user groups', limit: 10_000, bytes: 4 * mebibyte },
+  /** Direct members and subgroups of all groups that are not the system's. */
+  groupMembers: { what: 'members of user groups', limit: 500_000 },
   invitations: { what: 'open invitations', limit: 20_000 },
   linkifiers: { what: 'linkifiers', limit: 200 },
   playgrounds: { what: 'playgrounds', limit: 200 },
@@ -65,8 +69,8 @@ export const totals = {
 } as const;
 
 /**
- * The part of a total of the realm that one member and their bots may take, where members add to it: channels, emoji,
- * groups and invitations. Administrators may take all of it.
+ * The part of a total of the realm that one member and their bots may take, where members add to it: channels and their
+ * descriptions, emoji, groups and their members, and invitations. Administrators may take all of it.
  */
 export const sharePerMember = 1 / 8;
 
@@ -89,13 +93,18 @@ export const inAttachments = { messages: 20_000, bytes: 8 * mebibyte } as const;
  * The largest answer of a service, in bytes; larger ones are refused. It is no bound to rely on: those of the operations
  * are far lower, and docs/security/answer-sizes.md lists them.
  */
-export const maxAnswerBytes = 64 * mebibyte;
+export const maxAnswerBytes = 128 * mebibyte;
+
+/** Topics of a channel in one answer, the newest. */
+export const maxTopics = 20_000;
 
 /** Limits of the sections of a register whose entries name topics or participants, in bytes of these. */
 export const inRegister = {
   /** `unread_msgs`: `old_unreads_missing` tells clients that there are more. */
   unreadBytes: 8 * mebibyte,
   recentConversationsBytes: mebibyte,
+  /** The newest. */
+  starredMessages: 100_000,
 } as const;
 
 /** Limits of a single request. */

@@ -42,7 +42,9 @@ const numbersOfTotals = {
   reactions: 7525,
   submessages: 7526,
   unfinishedUploads: 7527,
-  botAccounts: 7528,
+  channelDescriptions: 7528,
+  groupMembers: 7529,
+  botAccounts: 7530,
 } as const satisfies Record<keyof typeof totals, number>;
 type Total = keyof typeof totals;
 

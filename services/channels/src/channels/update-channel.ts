@@ -18,7 +18,7 @@ import { formsOf } from '../model/channel-events.ts';
 import { streamPostPolicy } from '../model/channel-object.ts';
 import { channelPermissionNames, checkedPermissions, updatedValue } from '../model/channel-permissions.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
-import { requireRoomForChannels } from '../model/create-channels.ts';
+import { requireRoomForChannels, requireRoomForDescriptions } from '../model/create-channels.ts';
 import { type Decision, deciding, hasRealmPermission, type Service } from '../model/deciding.ts';
 import { announceDefaultChannels, announceDefaultGroups } from '../model/default-events.ts';
 import { checkedDescription } from '../model/descriptions.ts';
@@ -72,6 +72,8 @@ async function change(
   await store(decision, before, after);
   if (JSON.stringify(after.permissions) !== JSON.stringify(before.permissions))
     await requireRoomForChannels(decision, { before: before.permissions, after: after.permissions });
+  if (after.rendered_description.length > before.rendered_description.length)
+    await requireRoomForDescriptions(decision, [after]);
   work.bump(`channel:${channel.id}`);
   const knowNow = knowersOf(after, directory, subscribers);
   const knewAllAlong = to([...knowNow].filter((id) => knewBefore.has(id)));

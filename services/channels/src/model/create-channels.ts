@@ -8,7 +8,7 @@ import {
   perRequest,
   totals,
 } from '@natter/contracts';
-import { requireRoomForPermissions, sql, type Work } from '@natter/database';
+import { requireRoom, requireRoomForPermissions, requireShare, sql, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
 import { knowersOf, to } from './audience.ts';
 import { toChannel } from './channel-object.ts';
@@ -76,6 +76,7 @@ export async function createChannels(
   // Another transaction created one meanwhile: the unit runs again and finds it.
   if (created.length < wanted.length) throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
   await requireRoomForChannels(decision, { after: permissions });
+  await requireRoomForDescriptions(decision, created);
   return created;
 }
 
@@ -111,6 +112,35 @@ export async function insertChannels(
     ON CONFLICT DO NOTHING
     RETURNING ${channelColumns}`);
   return [...rows];
+}
+
+/** The bytes of a usual description and its HTML. */
+const usualDescription = 600;
+const isLong = ({ description, rendered_description }: ChannelRow): boolean =>
+  Buffer.byteLength(description) + Buffer.byteLength(rendered_description) > usualDescription;
+
+/**
+ * Call it after these channels, which one user created, got their descriptions. Rendering may turn 1,000 characters into
+ * 30 KB of HTML. The text counts for the creator of a channel, whoever wrote it.
+ */
+export async function requireRoomForDescriptions(
+  { work, actor }: Decision,
+  channels: readonly ChannelRow[],
+): Promise<void> {
+  if (!channels.some(isLong)) return;
+  const bytes = sql.fragment`(octet_length(description) + octet_length(rendered_description))`;
+  const long = sql.fragment`channels.channel WHERE realm_id = ${work.realmId} AND ${bytes} > ${usualDescription}`;
+  const creator = sql.fragment`(SELECT coalesce(bot_owner_id, user_id) FROM channels.person
+    WHERE realm_id = ${work.realmId} AND user_id = ${channels[0]?.creator_id ?? null}::int)`;
+  if (!isAdministrator(actor))
+    await requireShare(
+      work,
+      totals.channelDescriptions,
+      sql.fragment`${long} AND creator_id IN (
+        SELECT user_id FROM channels.person WHERE realm_id = ${work.realmId} AND (user_id = ${creator} OR bot_owner_id = ${creator}))`,
+      bytes,
+    );
+  await requireRoom(work, totals.channelDescriptions, long, bytes);
 }
 
 /** Call it after channels were added with these permissions, or one got them in a change. */

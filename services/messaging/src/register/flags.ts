@@ -94,8 +94,9 @@ export async function starredPart(
   { realmId, userId }: SnapshotFor,
 ): Promise<Record<string, unknown>> {
   const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
-    SELECT message_id AS id FROM messaging.flag WHERE realm_id = ${realmId} AND user_id = ${userId} AND flag = 'starred' ORDER BY message_id`);
-  return { starred_messages: rows.map((row) => row.id) };
+    SELECT message_id AS id FROM messaging.flag WHERE realm_id = ${realmId} AND user_id = ${userId} AND flag = 'starred'
+    ORDER BY message_id DESC LIMIT ${inRegister.starredMessages}`);
+  return { starred_messages: rows.map((row) => row.id).reverse() };
 }
 
 const recentDirectMessages = 1_000;

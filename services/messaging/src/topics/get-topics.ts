@@ -1,5 +1,5 @@
-import { emptyTopicDisplayName, messageReadingOperations, notLoggedIn } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { emptyTopicDisplayName, maxTopics, messageReadingOperations, notLoggedIn } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { invalidChannelId } from '../model/channel-access.ts';
@@ -20,16 +20,8 @@ export function topicHandlers({ database }: Owner, { access, policies }: Reading
       } else await access.readable(actor, meta, stream_id);
       const isOpen = !actor || !channel?.is_private || channel.history_public;
       const seen = isOpen ? sql.fragment`true` : isSeenBy(actor.userId);
-      // Walks the index from topic to topic, with one look-up each.
-      const topics = await database.any(sql.type(topicRow)`
-        WITH RECURSIVE found (key, name, max_id) AS (
-          (SELECT lower(m.topic), m.topic, m.id FROM messaging.message m
-            WHERE m.realm_id = ${meta.realmId} AND m.channel_id = ${stream_id} AND ${seen} ORDER BY lower(m.topic) DESC, m.id DESC LIMIT 1)
-          UNION ALL
-          SELECT n.* FROM found, LATERAL (SELECT lower(m.topic), m.topic, m.id FROM messaging.message m
-            WHERE m.realm_id = ${meta.realmId} AND m.channel_id = ${stream_id} AND lower(m.topic) < found.key AND ${seen}
-            ORDER BY lower(m.topic) DESC, m.id DESC LIMIT 1) n
-        ) SELECT name, max_id FROM found ORDER BY max_id DESC`);
+      const of = sql.fragment`m.realm_id = ${meta.realmId} AND m.channel_id = ${stream_id} AND ${seen}`;
+      const topics = (await allTopics(database, of)) ?? (await newestTopics(database, of));
       return {
         topics: topics.map(({ name, max_id }) => ({
           name: name === '' && !allow_empty_topic_name ? emptyTopicDisplayName : name,
@@ -38,4 +30,28 @@ export function topicHandlers({ database }: Owner, { access, policies }: Reading
       };
     }),
   ];
+}
+
+type Fragment = ReturnType<typeof sql.fragment>;
+type Topic = z.infer<typeof topicRow>;
+
+/** The newest first; undefined if there are too many. Walks the index from topic to topic, with one look-up each. */
+async function allTopics(executor: Executor, of: Fragment): Promise<Topic[] | undefined> {
+  const topics = await executor.any(sql.type(topicRow)`
+    WITH RECURSIVE found (key, name, max_id) AS (
+      (SELECT lower(m.topic), m.topic, m.id FROM messaging.message m WHERE ${of} ORDER BY lower(m.topic) DESC, m.id DESC LIMIT 1)
+      UNION ALL
+      SELECT n.* FROM found, LATERAL (SELECT lower(m.topic), m.topic, m.id FROM messaging.message m
+        WHERE ${of} AND lower(m.topic) < found.key ORDER BY lower(m.topic) DESC, m.id DESC LIMIT 1) n
+    ) SELECT name, max_id FROM found LIMIT ${maxTopics + 1}`);
+  return topics.length > maxTopics ? undefined : topics.toSorted((a, b) => b.max_id - a.max_id);
+}
+
+/** The topics of the newest messages of a channel with too many topics. */
+async function newestTopics(executor: Executor, of: Fragment): Promise<Topic[]> {
+  const topics = await executor.any(sql.type(topicRow)`
+    SELECT DISTINCT ON (lower(topic)) topic AS name, id AS max_id
+    FROM (SELECT m.topic, m.id FROM messaging.message m WHERE ${of} ORDER BY m.id DESC LIMIT ${5 * maxTopics}) newest
+    ORDER BY lower(topic), id DESC`);
+  return topics.toSorted((a, b) => b.max_id - a.max_id).slice(0, maxTopics);
 }

@@ -16,7 +16,7 @@ import { checkedUsers, insertMembers } from '../model/group-members.ts';
 import { bumpMembers } from '../model/membership.ts';
 import { checkedSetting } from '../model/nameable.ts';
 import { type Realm, readRealm } from '../model/read-realm.ts';
-import { requireRoomForGroups } from '../model/room-for-groups.ts';
+import { requireRoomForGroups, requireRoomForMembers } from '../model/room-for-groups.ts';
 import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
 import { insertSubgroups } from './subgroups.ts';
 
@@ -43,6 +43,7 @@ export function createGroupHandlers(): Handlers {
         await requireRoomForGroups(work, actor, { after: permissions });
         await insertMembers(work, id, members);
         await insertSubgroups(work, id, params.subgroups);
+        if (members.length + params.subgroups.length > 0) await requireRoomForMembers(work, actor, id);
         bumpMembers(work, members);
         if (params.subgroups.length > 0) work.bump('groups');
         emitAdded(work, await requireGroup(work, work.realmId, id), {

@@ -7,6 +7,7 @@ import { changeOfGroups } from '../model/change.ts';
 import { emitGroup } from '../model/group-events.ts';
 import type { GroupRow } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
+import { requireRoomForMembers } from '../model/room-for-groups.ts';
 
 const idRow = z.object({ id: z.number() });
 
@@ -26,6 +27,7 @@ export function subgroupHandlers(owner: Owner): Handlers {
         const group = await lockGroup(work, params.user_group_id);
         await requireManager(work, group, await holderOf(work, context.actor.userId));
         await changeSubgroups(work, group, params);
+        if (params.add.length > 0) await requireRoomForMembers(work, context.actor, group.id);
         return {};
       });
     }),

@@ -10,6 +10,7 @@ import { checkedUsers, insertMembers } from '../model/group-members.ts';
 import { type GroupRow, withoutHidden } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
 import { bumpMembers } from '../model/membership.ts';
+import { requireRoomForMembers } from '../model/room-for-groups.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
 import { changeSubgroups } from './subgroups.ts';
 
@@ -46,12 +47,14 @@ export function memberHandlers(owner: Owner): Handlers {
       return changeOfGroups(context, async (work) => {
         const group = await lockGroup(work, params.user_group_id);
         const holder = await holderOf(work, context.actor.userId);
+        const isAdding = add.length + add_subgroups.length > 0;
         if (removed.length > 0) await removeMembers(work, group, holder, removed);
         if (add.length > 0) await addMembers(work, group, holder, add);
         if (add_subgroups.length + delete_subgroups.length > 0) {
           await requireManager(work, group, holder);
           await changeSubgroups(work, group, { add: add_subgroups, delete: delete_subgroups });
         }
+        if (isAdding) await requireRoomForMembers(work, context.actor, group.id);
         return {};
       });
     }),
