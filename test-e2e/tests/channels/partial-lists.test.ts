@@ -1,4 +1,4 @@
-import type { Client, Json } from '@natter/testkit';
+import { type Client, connected, type Json } from '@natter/testkit';
 import { expect, test } from 'vitest';
 import { channel, nameOf, openQuietRealm } from './setting.ts';
 
@@ -29,4 +29,28 @@ test('a channel of 250 subscribers or more is listed in part: who was active lat
   expect(partial).toEqual(expect.arrayContaining([writer.user_id, member2.user_id]));
   expect(partial.length).toBeLessThan(20);
   expect(whole).toEqual(expect.arrayContaining(partial));
+});
+
+test('of channels with more than a million subscribers together, the large ones are listed in part', async () => {
+  const { owner, member } = await openQuietRealm();
+  const [large, small] = [await channel(owner, [member]), await channel(owner, [member])];
+  await connected((client) =>
+    client.query('UPDATE channels.channel SET subscriber_count = 1000000 WHERE id = $1', [large]),
+  );
+  const listed = async () => {
+    const { subscriptions } = await member.ok('GET', '/users/me/subscriptions', { include_subscribers: 'true' });
+    return [large, small].map((id) => {
+      const { subscribers, partial_subscribers } = subscriptions.find(({ stream_id }: Json) => stream_id === id);
+      return [Array.isArray(subscribers), Array.isArray(partial_subscribers)];
+    });
+  };
+  const [whole, partial] = [
+    [true, false],
+    [false, true],
+  ];
+  expect(await listed()).toEqual([partial, whole]);
+  await connected((client) =>
+    client.query('UPDATE channels.channel SET subscriber_count = 900000 WHERE id = $1', [large]),
+  );
+  expect(await listed()).toEqual([whole, whole]);
 });

@@ -6,12 +6,14 @@ let realm: Realm;
 let channel: number;
 let first: number;
 
+/** That of the notice of the new channel. */
+const topic = 'channel events';
+
 beforeAll(async () => {
   realm = await openRealm();
   await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'many' }] });
   channel = (await realm.member.ok('GET', '/get_stream_id', { stream: 'many' })).stream_id;
-  first = (await realm.member.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'first', content: 'x' }))
-    .id;
+  first = (await realm.member.ok('POST', '/messages', { type: 'channel', to: channel, topic, content: 'x' })).id;
 });
 
 /** Ids of copies are above those of all other messages. */
@@ -25,10 +27,8 @@ test('of 20,001 topics of a channel the newest 20,000 are listed, the newest fir
   await copies(19_999, { id: `${before} + n`, topic: "'topic ' || (100000 - n)" });
   const all = await topics();
   expect(all.length).toBe(20_000);
-  expect([all[0], all.at(-1)]).toEqual([
-    { name: 'topic 80001', max_id: before + 19_999 },
-    { name: 'first', max_id: first },
-  ]);
+  expect(all[0]).toEqual({ name: 'topic 80001', max_id: before + 19_999 });
+  expect(all.at(-1)?.name).toBe(topic);
   await copies(1, { id: `${before + 20_000}`, topic: "'TOPIC 70000'" });
   await copies(1, { id: `${before + 20_001}`, topic: "'topic 70000'" });
   const newest = await topics();

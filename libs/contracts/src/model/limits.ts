@@ -44,7 +44,7 @@ export const totals = {
   reminders: { what: 'reminders', limit: 1_000, bytes: 4 * mebibyte },
   savedSnippets: { what: 'saved snippets', limit: 1_000, bytes: 4 * mebibyte },
   scheduledMessages: { what: 'scheduled messages', limit: 1_000, bytes: 4 * mebibyte },
-  topicPreferences: { what: 'topic preferences', limit: 50_000 },
+  topicPreferences: { what: 'topic preferences', limit: 50_000, bytes: 4 * mebibyte },
   unfinishedUploads: { what: 'unfinished uploads', limit: 100 },
   uploads: { what: 'uploaded files', limit: 50_000 },
   // Per realm.
@@ -94,6 +94,12 @@ export const inAttachments = { messages: 20_000, bytes: 8 * mebibyte } as const;
  * are far lower, and docs/security/answer-sizes.md lists them.
  */
 export const maxAnswerBytes = 128 * mebibyte;
+
+/**
+ * Subscribers of all channels in one answer. Above it, channels with 250 and more are listed as under
+ * `include_subscribers=partial`.
+ */
+export const maxListedSubscribers = 1_000_000;
 
 /** Topics of a channel in one answer, the newest. */
 export const maxTopics = 20_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id } from '../model/bounded.ts';
+import { id, string } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
-import { ids, int, json } from '../model/param.ts';
+import { ids, int, json, text } from '../model/param.ts';
 
 const idSetSchema = z.union([z.object({ ids }), z.object({ offset: int, bits: z.string() })]);
 
@@ -32,13 +32,15 @@ export const userVisibilityOperations = {
     isReadOnly: true,
     deadlineMs: 15_000,
   }),
+  /** In pages: the next one begins after `next`. Callers of the previous release send no `after` and get all at once. */
   listDirectContacts: operation({
     name: 'list-direct-contacts',
     service: 'messaging',
     caller: 'internal',
     callers: ['users'],
     summary: 'The participants of each direct conversation, at this number of the log or later. Bus only.',
-    result: z.object({ number: int, conversations: z.array(ids) }),
+    params: { after: text(string(20_000).optional()) },
+    result: z.object({ number: int, conversations: z.array(ids), next: z.string().optional() }),
     isReadOnly: true,
     deadlineMs: 15_000,
   }),

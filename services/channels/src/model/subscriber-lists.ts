@@ -1,4 +1,4 @@
-import type { Actor } from '@natter/contracts';
+import { type Actor, maxListedSubscribers } from '@natter/contracts';
 import { type Executor, plannedEachTime, sql } from '@natter/database';
 import { z } from 'zod';
 import type { ChannelRow } from './channel-row.ts';
@@ -23,7 +23,9 @@ export async function subscriberLists(
   choice: SubscribersChoice,
 ): Promise<(channelId: number) => Record<string, number[]>> {
   if (choice === 'false') return () => ({});
-  const isWhole = ({ subscriber_count }: ChannelRow): boolean => choice === 'true' || subscriber_count < alwaysWhole;
+  const subscribers = channels.reduce((sum, { subscriber_count }) => sum + subscriber_count, 0);
+  const listsLarge = choice === 'true' && subscribers <= maxListedSubscribers;
+  const isWhole = ({ subscriber_count }: ChannelRow): boolean => listsLarge || subscriber_count < alwaysWhole;
   const whole = channels.filter(isWhole).map(({ id }) => id);
   const partial = channels.filter((channel) => !isWhole(channel)).map(({ id }) => id);
   const lists = new Map([

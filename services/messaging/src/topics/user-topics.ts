@@ -38,6 +38,7 @@ export async function setTopic(work: Work, userId: number, { channelId, topic }:
     work,
     totals.topicPreferences,
     sql.fragment`messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
+    sql.fragment`octet_length(topic)`,
   );
   await emitMutedTopics(work, [userId]);
 }

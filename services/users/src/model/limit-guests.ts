@@ -39,7 +39,7 @@ async function forget(work: Work): Promise<void> {
 export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
   const [shared, contacts] = await Promise.all([
     bus.call(userVisibilityOperations.listSubscribers, {}, { meta }),
-    bus.call(userVisibilityOperations.listDirectContacts, {}, { meta }),
+    directContacts(bus, meta),
   ]);
   await owner.background(meta.realmId, async (work) => {
     const position = await holdConsumer(work);
@@ -52,6 +52,18 @@ export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Pro
     await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = true WHERE id = ${work.realmId}`);
     await announceLost(work, await hiddenPeople(work, work.realmId, {}));
   });
+}
+
+/** The participants of all direct conversations, at this number of the log or later. */
+async function directContacts(bus: Bus, meta: RequestMeta) {
+  const first = await bus.call(userVisibilityOperations.listDirectContacts, { after: '' }, { meta });
+  const { number, conversations } = first;
+  for (let { next } = first; next !== undefined; ) {
+    const page = await bus.call(userVisibilityOperations.listDirectContacts, { after: next }, { meta });
+    for (const participants of page.conversations) conversations.push(participants);
+    next = page.next;
+  }
+  return { number, conversations };
 }
 
 const eventRow = z.object({ event: z.custom<LogEvent>() });
