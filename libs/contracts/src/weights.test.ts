@@ -36,6 +36,8 @@ test.each<[weight: number, name: string, params: Record<string, unknown>]>([
   [5, 'get-message-history', {}],
   [5, 'get-attachments', {}],
   [2, 'get-topics', {}],
+  [1, 'get-bot-storage', { keys: ids(1) }],
+  [21, 'get-bot-storage', {}],
   [1, 'send-message', { type: 'channel', to: 'a, b, c' }],
   [1, 'send-message', { type: 'direct', to: ids(24) }],
   [11, 'send-message', { type: 'direct', to: ids(250) }],

@@ -160,6 +160,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'GET', path: '/bot_storage' },
     summary: 'What the caller keeps here under these keys, or all of it.',
+    weigh: ({ keys }) => (keys ? keys.length / 5 : 20),
     isReadOnly: true,
     params: { keys: json(storageKeys.optional()) },
     result: z.object({ storage: z.record(z.string(), z.string()) }),
