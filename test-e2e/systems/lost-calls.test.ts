@@ -204,11 +204,19 @@ test('commands of the operator are done once while a process hangs', { timeout: 
   expect(added.length).toBe(count);
 });
 
-test('uploads are stored while a process hangs', { timeout: 120_000 }, async () => {
+const processesOf = (program: string) => system.children.filter((child) => child.program === program);
+
+test.each([
+  ['a process hangs', () => processesOf('messaging').slice(0, 1), 0],
+  ['all processes of the service are stopped for some seconds', () => processesOf('messaging'), 4_000],
+])('uploads are stored while %s', { timeout: 120_000 }, async (_, victims, stoppedMs) => {
   const { owner } = system.people;
   const content = Buffer.alloc(1_500_000, 'chunk by chunk ');
-  const [victim] = system.children.filter(({ program }) => program === 'messaging');
-  victim?.kill('SIGSTOP');
+  for (const victim of victims()) victim.kill('SIGSTOP');
+  const goOn = (): void => {
+    for (const victim of victims()) victim.kill('SIGCONT');
+  };
+  if (stoppedMs > 0) setTimeout(goOn, stoppedMs);
   const authorization = `Basic ${Buffer.from(`${owner.email}:${owner.api_key}`).toString('base64')}`;
   const uploads = await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -221,7 +229,7 @@ test('uploads are stored while a process hangs', { timeout: 120_000 }, async () 
       });
       return { status: response.status, body: (await response.json()) as { url?: string; msg?: string } };
     }),
-  ).finally(() => victim?.kill('SIGCONT'));
+  ).finally(goOn);
   for (const { status, body } of uploads) {
     expect([status, body.msg]).toEqual([200, '']);
     const stored = await fetch(`${system.url}${body.url}`, { headers: { authorization } });

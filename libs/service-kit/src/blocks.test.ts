@@ -67,3 +67,66 @@ test.each(['1000000000', 'NaN', 'x'])('a message of %s parts is refused before a
   );
   expect(seen.asked).toBe(0);
 });
+
+/** Carries requests between processes in memory. `lose` decides which answers are lost. */
+function broker(lose: (asked: number) => boolean) {
+  const receivers = new Map<string, (message: Msg) => void>();
+  const confirmed: string[] = [];
+  let asked = 0;
+  const messageWith = (name: string, reply?: (data: Buffer) => void): Msg =>
+    ({
+      string: () => name,
+      ...(reply ? { reply: 'inbox' } : {}),
+      respond: (data?: Buffer) => reply?.(data ?? Buffer.alloc(0)),
+    }) as unknown as Msg;
+  const connection = {
+    subscribe: (subject: string, { callback }: { callback: (error: null, message: Msg) => void }) =>
+      receivers.set(subject, (message) => callback(null, message)),
+    publish: (subject: string, name: string) => {
+      confirmed.push(name);
+      receivers.get(subject)?.(messageWith(name));
+    },
+    request: (subject: string, name: string) =>
+      new Promise((resolve, reject) => {
+        const isLost = lose(++asked);
+        receivers.get(subject)?.(
+          messageWith(name, (data) => (isLost ? reject(new TimeoutError()) : resolve({ data }))),
+        );
+      }),
+  };
+  return { connection: connection as unknown as NatsConnection, confirmed };
+}
+
+test('a block whose answer was lost is sent again, and forgotten when it has arrived', async () => {
+  const { connection, confirmed } = broker((asked) => asked === 1);
+  const owner = createBlocks(connection, 'messaging');
+  const receiver = createBlocks(connection, 'gateway');
+  const result = Buffer.alloc(600_000, 'a large result ');
+  const offered = (): Msg => {
+    const all = headers();
+    const data = Buffer.from(owner.offer([result], all));
+    return { headers: all, data, string: () => data.toString() } as unknown as Msg;
+  };
+  const end = performance.now() + 30_000;
+  const pieces = await receiver.read(offered(), end);
+  expect(Buffer.concat(await receiver.fetch(pieces, end)).equals(result)).toBe(true);
+  expect(confirmed.length).toBeGreaterThan(1);
+  await expect(receiver.fetch(pieces, end)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+});
+
+test('blocks that were sent and not confirmed take a quarter of the room for blocks', async () => {
+  const { connection } = broker(() => false);
+  // Like a process of the previous release.
+  const silent = { ...connection, publish: () => undefined };
+  const owner = createBlocks(connection, 'messaging');
+  const receiver = createBlocks(silent as unknown as NatsConnection, 'gateway');
+  const all = headers();
+  const data = Buffer.from(owner.offer([Buffer.alloc(80 * 1024 * 1024)], all));
+  const end = performance.now() + 30_000;
+  const pieces = await receiver.read({ headers: all, string: () => data.toString() } as unknown as Msg, end);
+  await receiver.fetch(pieces, end);
+  const again = await Promise.allSettled(pieces.map((piece) => receiver.fetch([piece], end)));
+  const bytes = again.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])).reduce((sum, { length }) => sum + length, 0);
+  expect(bytes).toBeGreaterThan(60 * 1024 * 1024);
+  expect(bytes).toBeLessThanOrEqual(64 * 1024 * 1024 + 2);
+});

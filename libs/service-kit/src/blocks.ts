@@ -22,8 +22,8 @@ export interface Blocks {
   readonly subject: string;
   /** The payload that represents these pieces. */
   offer(pieces: readonly Piece[], headers: MsgHdrs): Uint8Array;
-  /** The payload that represents these bytes; `end` withdraws parts that were not fetched. */
-  offerBytes(bytes: Uint8Array, headers: MsgHdrs): { payload: Uint8Array; end: () => void };
+  /** The payload that represents these bytes, and whose parts are offered for `forMs`; `end` withdraws them earlier. */
+  offerBytes(bytes: Uint8Array, headers: MsgHdrs, forMs?: number): { payload: Uint8Array; end: () => void };
   /** The pieces of a message; blocks of a result are not fetched. */
   read(message: Msg, end: number): Promise<Piece[]>;
   /** The bytes of all pieces. Rejects if they are not complete by `end` (in terms of `performance.now()`). */
@@ -46,29 +46,47 @@ const settleMs = 1_000;
 const askAgainMs = 2_000;
 /** Cache of blocks that other processes offered. */
 const keptBytes = 64 * 1024 * 1024;
-const offeredBytes = 256 * 1024 * 1024;
+const budgetBytes = 256 * 1024 * 1024;
+/** Part of the budget for blocks that were sent, and whose receiver has not confirmed them: their answer may be lost. */
+const sentBytes = 64 * 1024 * 1024;
 /** What a process offers is not larger. */
-const maxParts = offeredBytes / limits.busBlockBytes;
+const maxParts = budgetBytes / limits.busBlockBytes;
+/** Begins the name of a block that its receiver has. */
+const received = 'received ';
+const forgetEveryMs = 10_000;
 
 type Listed = string | { subject: string; name: string; isKept: boolean };
 
 export function createBlocks(connection: NatsConnection, user: string): Blocks {
   const subject = `natter-parts.${user}.${randomUUID()}`;
-  const offered = new LRUCache<string, { bytes: Uint8Array; isKept: boolean }>({
-    maxSize: offeredBytes,
-    ttl: offeredMs,
-    sizeCalculation: ({ bytes }) => bytes.length,
-  });
+  const offers = (maxSize: number) =>
+    new LRUCache<string, { bytes: Uint8Array; isKept: boolean }>({
+      maxSize,
+      ttl: offeredMs,
+      sizeCalculation: ({ bytes }) => bytes.length,
+    });
+  const offered = offers(budgetBytes - sentBytes);
+  const sent = offers(sentBytes);
+  setInterval(() => {
+    offered.purgeStale();
+    sent.purgeStale();
+  }, forgetEveryMs).unref();
   const kept = new LRUCache<string, Uint8Array>({ maxSize: keptBytes, sizeCalculation: ({ length }) => length });
   let lastOffer = Number.NEGATIVE_INFINITY;
   connection.subscribe(subject, {
     callback: (error, request) => {
       if (error) return;
       const name = request.string();
-      const block = offered.get(name);
+      if (!request.reply) {
+        if (name.startsWith(received)) sent.delete(name.slice(received.length));
+        return;
+      }
+      const block = offered.get(name) ?? sent.get(name);
       request.respond(block?.bytes);
-      // No other receiver knows the name.
-      if (block?.isKept === false) offered.delete(name);
+      if (block?.isKept !== false) return;
+      // No other receiver knows the name, but this one asks again if the answer is lost.
+      offered.delete(name);
+      sent.set(name, block);
     },
   });
 
@@ -96,7 +114,10 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     if (known) return known;
     const data = await dataOf(subject, name, end);
     if (data.length === 0) throw unavailable(new Error('The offered data is no longer available'));
-    if (!isKept) return data;
+    if (!isKept) {
+      confirm(subject, name);
+      return data;
+    }
     if (nameOf(data) !== name) throw unavailable(new Error('The content of a block does not match its name'));
     // The received bytes may be a view of a larger buffer, which would stay in memory.
     const block = data.slice();
@@ -104,7 +125,15 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     return block;
   }
 
-  /** After a lost answer a block that only this process knows is no longer available. */
+  /** Processes of the previous release ignore it. */
+  function confirm(subject: string, name: string): void {
+    try {
+      connection.publish(subject, received + name);
+    } catch {
+      // The block is forgotten with its offer.
+    }
+  }
+
   async function dataOf(subject: string, name: string, end: number): Promise<Uint8Array> {
     for (;;) {
       const leftMs = Math.max(end - performance.now(), 1);
@@ -140,15 +169,17 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
       return Buffer.from(JSON.stringify(pieces.flatMap(list)));
     },
 
-    offerBytes(bytes, headers) {
+    offerBytes(bytes, headers, forMs = offeredMs) {
       if (bytes.length <= limits.busBlockBytes) return { payload: bytes, end: () => undefined };
       const subject = `natter-parts.${user}.${randomUUID()}`;
       const part = (index: number): Uint8Array =>
         bytes.subarray(index * limits.busBlockBytes, (index + 1) * limits.busBlockBytes);
       const subscription = connection.subscribe(subject, {
-        callback: (_, request) => void request.respond(part(Number(request.string()))),
+        callback: (error, request) => {
+          if (!error && request.reply) request.respond(part(Number(request.string())));
+        },
       });
-      const timer = setTimeout(() => subscription.unsubscribe(), offeredMs);
+      const timer = setTimeout(() => subscription.unsubscribe(), forMs);
       subscription.closed.then(() => clearTimeout(timer));
       headers.set(partsHeader, String(Math.ceil(bytes.length / limits.busBlockBytes)));
       headers.set(partsSubjectHeader, subject);

@@ -1,6 +1,7 @@
 import {
   headers,
   type Msg,
+  type MsgHdrs,
   type NatsConnection,
   nuid,
   PermissionViolationError,
@@ -56,9 +57,15 @@ interface Sending {
   deadline: Deadline;
 }
 
+/** A request as NATS carries it. All attempts have the same headers, with their own number and deadline. */
+interface Packed {
+  payload: Uint8Array;
+  headers: MsgHdrs;
+}
+
 interface Attempt {
   subject: string;
-  payload: Uint8Array;
+  packed: Packed;
   call: BusCall;
   /** Whether the call is repeated if no process works on it. */
   isWatched: boolean;
@@ -95,15 +102,17 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     callBytes(operation, params, options) {
       return withDeadline(options.timeoutMs ?? operation.deadlineMs, async (deadline) => {
         const end = performance.now() + deadline.remainingMs();
-        const call = { id: nuid.next(), attempt: 0 };
-        const pieces = await send(operation, params, options, { call, deadline });
-        try {
-          return await blocks.fetch(pieces, end);
-        } catch (error) {
-          // The process that offered the blocks is gone; another process can answer too.
-          if (!isRepeatable(operation) && !isKeyed(operation)) throw error;
-          const again = { call: { ...call, attempt: 1 }, deadline };
-          return blocks.fetch(await send(operation, params, options, again), end);
+        const id = nuid.next();
+        for (let attempt = 0; ; attempt++) {
+          const pieces = await send(operation, params, options, { call: { id, attempt }, deadline });
+          try {
+            return await blocks.fetch(pieces, end);
+          } catch (error) {
+            // The process that offered the blocks is gone, or NATS has lost its subscription; another process can answer too.
+            const pauseMs = 30 * 2 ** attempt * (1 + Math.random());
+            if (!(isRepeatable(operation) || isKeyed(operation)) || deadline.remainingMs() <= pauseMs + 100) throw error;
+            if (attempt > 0) await pause(pauseMs);
+          }
         }
       });
     },
@@ -146,9 +155,24 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     return name === 'gateway' && isWrite(operation);
   }
 
-  async function request(operation: Operation, envelope: Envelope, { call, deadline }: Sending): Promise<Piece[]> {
-    const payload = encodeJson(envelope);
-    if (payload.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+  /** The parts of a large request are offered while the call lasts: a process reads those of an attempt that counts as lost. */
+  async function request(operation: Operation, envelope: Envelope, sending: Sending): Promise<Piece[]> {
+    const bytes = encodeJson(envelope);
+    if (bytes.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+    const h = headers();
+    const { payload, end } = blocks.offerBytes(bytes, h, sending.deadline.remainingMs());
+    try {
+      return await requestUntilAnswered(operation, { payload, headers: h }, sending);
+    } finally {
+      end();
+    }
+  }
+
+  async function requestUntilAnswered(
+    operation: Operation,
+    packed: Packed,
+    { call, deadline }: Sending,
+  ): Promise<Piece[]> {
     const canBeKeyed = isKeyed(operation);
     const mayBeRepeated = isRepeatable(operation) || canBeKeyed;
     let isAtKeyed = canBeKeyed;
@@ -164,7 +188,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       const subject = instance ? directSubjectOf(operation, instance, name) : subjectOf(served, name);
       const isWatched = isRepeatable(operation) || isAtKeyed || (canBeKeyed && instance !== undefined);
       try {
-        return await requestOnce(operation, { subject, payload, call: { ...call, attempt }, isWatched }, deadline);
+        return await requestOnce(operation, { subject, packed, call: { ...call, attempt }, isWatched }, deadline);
       } catch (error) {
         if (error instanceof ChatError) throw error;
         if (deadline.remainingMs() <= 100) throw unavailable(error);
@@ -200,12 +224,10 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
 
   async function requestOnce(
     operation: Operation,
-    { subject, payload, call: { id, attempt }, isWatched }: Attempt,
+    { subject, packed: { payload, headers: h }, call: { id, attempt }, isWatched }: Attempt,
     deadline: Deadline,
   ): Promise<Piece[]> {
     const remainingMs = Math.max(Math.ceil(deadline.remainingMs()), 1);
-    const h = headers();
-    const offered = blocks.offerBytes(payload, h);
     // A write continues: the caller cannot know how far it has come.
     const cancelId = operation.isReadOnly ? id : undefined;
     const stop = deadline.onEnd(() => {
@@ -220,7 +242,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       if (cancelId !== undefined) h.set(cancelHeader, cancelId);
       const traceparent = activeTrace();
       if (traceparent) h.set(traceHeader, traceparent);
-      const replying = nats.request(subject, offered.payload, { timeout: remainingMs, headers: h });
+      const replying = nats.request(subject, payload, { timeout: remainingMs, headers: h });
       const reply = await untilDeadline(watched ? Promise.race([replying, watched.lost]) : replying, deadline);
       noteLag(operation.service, reply);
       addCost(Number(reply.headers?.get(costHeader) || 0));
@@ -228,7 +250,6 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     } finally {
       watched?.done();
       stop();
-      offered.end();
     }
   }
 

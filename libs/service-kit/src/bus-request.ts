@@ -1,6 +1,8 @@
 import type { Msg } from '@nats-io/nats-core';
-import { needsActor, type Operation } from '@natter/contracts';
+import { ChatError, needsActor, type Operation } from '@natter/contracts';
+import { type Deadline, pause, untilDeadline } from '@natter/database';
 import type { BusCall } from './answer-once.ts';
+import type { Blocks } from './blocks.ts';
 import { attemptHeader, type Envelope, requestIdHeader } from './wire.ts';
 
 /** NATS permissions prevent publishing under another caller's name. */
@@ -10,6 +12,30 @@ export const callerOf = (message: Msg): string => message.subject.split('.').at(
 export function callOf({ headers }: Msg): BusCall | undefined {
   const id = headers?.get(requestIdHeader);
   return id ? { id, attempt: Number(headers?.get(attemptHeader) || 0) } : undefined;
+}
+
+/** How long to wait for another attempt, or for a caller that reconnects to NATS. */
+const askAgainMs = 100;
+
+/**
+ * The bytes of a request. The parts of a large one are read from its newest attempt: a caller may have withdrawn those of
+ * an attempt that counts as lost. Rejects only at the deadline, because the caller may not have sent its next attempt yet.
+ */
+export async function bodyOf(attempts: readonly [Msg, ...Msg[]], blocks: Blocks, deadline: Deadline) {
+  for (;;) {
+    const newest = attempts.at(-1) ?? attempts[0];
+    const end = performance.now() + deadline.remainingMs();
+    try {
+      return await untilDeadline(
+        blocks.read(newest, end).then((pieces) => blocks.fetch(pieces, end)),
+        deadline,
+      );
+    } catch (error) {
+      const isOver = !(error instanceof ChatError) || deadline.remainingMs() <= askAgainMs;
+      if (isOver) throw error;
+      if (newest === attempts.at(-1)) await pause(askAgainMs);
+    }
+  }
 }
 
 /**

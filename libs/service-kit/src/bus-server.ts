@@ -14,7 +14,7 @@ import type { Permits } from './authorize.ts';
 import type { Blocks } from './blocks.ts';
 import { flushed } from './bus-connection.ts';
 import { createReplies } from './bus-replies.ts';
-import { callerOf, callOf, checkCaller } from './bus-request.ts';
+import { bodyOf, callerOf, callOf, checkCaller } from './bus-request.ts';
 import type { CatchUp } from './catch-up.ts';
 import { checkHandlers } from './check-handlers.ts';
 import { measureCost } from './cost.ts';
@@ -246,7 +246,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     let requestLog = (): Logger => log;
     try {
       const end = performance.now() + deadline.remainingMs();
-      const envelope = decodeEnvelope(await blocks.fetch(await blocks.read(message, end), end));
+      const envelope = decodeEnvelope(await bodyOf(messages, blocks, deadline));
       checkCaller(message, operation, envelope);
       requestLog = () =>
         log.child({
