@@ -1,4 +1,5 @@
-import { mkdtemp } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase, migrate, serviceUrl, sql, sqlState } from '@natter/database';
@@ -32,5 +33,89 @@ test('writes succeed after a failover during which connections to a standby were
     await expect.poll(() => write().catch(sqlState)).toBe(1);
   } finally {
     await database.close();
+  }
+});
+
+const realm = 900;
+const keys = ['realm', 'actor:5'];
+/** As the users service; with `basis` as the expected versions. */
+async function bump(bumps: string[], basis: Record<string, number> = {}): Promise<string | undefined> {
+  const users = new pg.Client({ connectionString: serviceUrl(servers.postgresUrl, 'users', 'secret') });
+  await users.connect();
+  try {
+    await users.query("SELECT log.append($1, $2, $3, 'users', '[]')", [realm, JSON.stringify(basis), bumps]);
+    return undefined;
+  } catch (error) {
+    return sqlState(error);
+  } finally {
+    await users.end();
+  }
+}
+async function versions(): Promise<Record<string, number>> {
+  const client = new pg.Client({ connectionString: servers.postgresUrl });
+  await client.connect();
+  const { rows } = await client.query('SELECT key, version FROM log.versions($1, $2)', [realm, keys]);
+  await client.end();
+  return Object.fromEntries(rows.map(({ key, version }) => [key, version]));
+}
+
+/** What other promotions leave behind: the data of before `lose`, on the server that `begin` makes of it. */
+async function withLostTail(lose: () => Promise<unknown>, begin: (data: string) => Promise<unknown>): Promise<void> {
+  const { postgres, postgresUrl } = servers;
+  const reader = new pg.Client({ connectionString: postgresUrl });
+  await reader.connect();
+  const data = (await reader.query('SHOW data_directory')).rows[0].data_directory as string;
+  await reader.end();
+  await admin.end();
+  await postgres.kill('SIGKILL');
+  execFileSync('cp', ['-a', data, `${data}.saved`]);
+  await postgres.start();
+  await lose();
+  await postgres.kill('SIGKILL');
+  execFileSync('rm', ['-rf', data]);
+  execFileSync('mv', [`${data}.saved`, data]);
+  await begin(data);
+  admin = new pg.Client({ connectionString: postgresUrl });
+  await admin.connect();
+}
+
+test.each([
+  [
+    'a standby that lacks transactions is promoted',
+    async (data: string) => {
+      await writeFile(`${data}/standby.signal`, '');
+      await servers.postgres.start();
+      const standby = new pg.Client({ connectionString: servers.postgresUrl });
+      await standby.connect();
+      const { rows } = await standby.query('SELECT key, version FROM log.versions($1, $2)', [realm, keys]);
+      expect(rows).toHaveLength(2);
+      await standby.query('SELECT pg_promote()');
+      await standby.end();
+    },
+  ],
+  [
+    'older data are put back, and a new epoch begins',
+    async () => {
+      await servers.postgres.start();
+      const client = new pg.Client({ connectionString: servers.postgresUrl });
+      await client.connect();
+      await client.query('SELECT log.new_epoch(realm_id, number, epoch) FROM log.clock');
+      await client.end();
+    },
+  ],
+])('when %s, no version is given again', async (_, begin) => {
+  await admin.query('SELECT log.create_realm($1)', [realm]);
+  expect(await bump(['realm'])).toBeUndefined();
+  let lost: Record<string, number> = {};
+  await withLostTail(async () => {
+    expect(await bump(keys)).toBeUndefined();
+    lost = await versions();
+  }, begin);
+  expect(await bump(keys)).toBeUndefined();
+  const now = await versions();
+  for (const key of keys) {
+    expect(now[key]).toBeGreaterThan(lost[key] ?? 0);
+    expect(await bump([], { [key]: lost[key] ?? 0 })).toBe('NT409');
+    expect(await bump([], { [key]: now[key] ?? 0 })).toBeUndefined();
   }
 });

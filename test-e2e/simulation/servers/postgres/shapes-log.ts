@@ -59,8 +59,13 @@ export function readTypes(tx: Transaction, { realm, after, through, types, limit
   return found;
 }
 
-export const versionOf = (tx: Transaction, realm: unknown, key: string): number =>
+const storedVersion = (tx: Transaction, realm: unknown, key: string): number =>
   (tx.get(versionTable, `${realm} ${key}`)?.version as number | undefined) ?? 0;
+/** No server is promoted here, so the timeline adds nothing. */
+const versionBase = (epoch: number): number => ((epoch - 1) % 100) * 10_000;
+
+export const versionOf = (tx: Transaction, realm: unknown, key: string): number =>
+  storedVersion(tx, realm, key) + versionBase(clockOf(tx, realm)?.epoch ?? 1);
 
 const staleKey = (tx: Transaction, realm: unknown, basis: Record<string, number>): string | undefined =>
   Object.entries(basis).find(([key, version]) => versionOf(tx, realm, key) !== version)?.[0];
@@ -74,7 +79,7 @@ async function append(call: Call) {
   const stale = staleKey(tx, realm, JSON.parse(String(basis)));
   if (stale !== undefined) throw new PostgresError('NT409', `basis changed: ${stale}`);
   for (const key of new Set(listOf<string>(bumps)))
-    tx.put(versionTable, `${realm} ${key}`, { version: versionOf(tx, realm, key) + 1 });
+    tx.put(versionTable, `${realm} ${key}`, { version: storedVersion(tx, realm, key) + 1 });
   return rowsOf({ appended: insertEvents(call, realm, JSON.parse(String(events))) });
 }
 
