@@ -38,6 +38,7 @@ const keys = {
   rate: 'natter:{1}:rate:12',
   presence: 'natter:{1}:presence',
   presenceCounter: 'natter:{1}:presence-counter',
+  presenceRun: 'natter:{1}:presence-run',
   other: 'somebody:elses',
 };
 const log = ['log', 'logMeta'];
@@ -48,7 +49,7 @@ const owned: Record<NatsUser, string[]> = {
   channels: log,
   messaging: log,
   scheduler: log,
-  presence: [...log, 'presence', 'presenceCounter'],
+  presence: [...log, 'presence', 'presenceCounter', 'presenceRun'],
   'event-queue': [...log, 'queue'],
   operator: [],
 };

@@ -14,7 +14,7 @@ const logMeta = 'natter:{*}:log-meta';
 const queues = 'natter:{*}:queue:*';
 const polls = 'natter:{*}:poll:*';
 const rates = 'natter:{*}:rate:*';
-const presence = ['natter:{*}:presence', 'natter:{*}:presence-updates', 'natter:{*}:presence-counter'];
+const presence = ['', '-updates', '-counter', '-run'].map((part) => `natter:{*}:presence${part}`);
 
 /** Commands that every connection needs: to set its name, to identify the Redis process, to run scripts. */
 const connecting = ['ping', 'info', 'select', 'client|setname'];
@@ -39,7 +39,11 @@ const rights: Record<NatsUser, RedisRights> = {
   scheduler: appending,
   presence: {
     keys: [...appending.keys, ...presence.map((key) => `~${key}`)],
-    commands: [...appending.commands, ...['get', 'setnx', 'incr', 'hgetall', 'hsetnx', 'zadd', 'zrangebyscore']],
+    // `hsetnx` serves processes of the previous release during an upgrade.
+    commands: [
+      ...appending.commands,
+      ...['get', 'set', 'setnx', 'incr', 'hgetall', 'hsetnx', 'zadd', 'zrangebyscore'],
+    ],
   },
   'event-queue': {
     keys: [...appending.keys, `~${queues}`],

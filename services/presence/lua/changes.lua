@@ -1,9 +1,9 @@
 -- The changes after an update, everything, or the state of one user.
--- KEYS: 1 hash of users, 2 users by update, 3 counter.
--- ARGV: 1 the update, 0 for everything; 2 a user, or '' for all.
+-- KEYS: 1 hash of users, 2 users by update, 3 counter, 4 the Redis process that the realm was loaded for.
+-- ARGV: 1 the update, 0 for everything; 2 a user, or '' for all, 3 id of this Redis process.
 -- Returns {counter or false if the realm is not loaded, user, value, user, value, ...}.
 local counter = redis.call('GET', KEYS[3])
-if not counter then return {false} end
+if not counter or redis.call('GET', KEYS[4]) ~= ARGV[3] then return {false} end
 -- Changes nothing. While Redis refuses writes, its state is outdated: this makes it refuse the read too.
 redis.call('SETNX', KEYS[3], 0)
 local answer = {counter}

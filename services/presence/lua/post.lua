@@ -1,8 +1,8 @@
 -- Stores that a user is present, at constant cost.
--- KEYS: 1 presence hash (user -> "active connected update"), 2 sorted set of updates (user by update id), 3 counter.
--- ARGV: 1 user, 2 now, 3 '1' if active, 4 seconds within which a repetition changes nothing.
+-- KEYS: 1 presence hash (user -> "active connected update"), 2 sorted set of updates (user by update id), 3 counter, 4 the Redis process that the realm was loaded for.
+-- ARGV: 1 user, 2 now, 3 '1' if active, 4 seconds within which a repetition changes nothing, 5 id of this Redis process.
 -- Returns {update id, active before, active now, connected now}; the update id is -1 if the realm is not loaded.
-if redis.call('EXISTS', KEYS[3]) == 0 then return {-1, 0, 0, 0} end
+if redis.call('EXISTS', KEYS[3]) == 0 or redis.call('GET', KEYS[4]) ~= ARGV[5] then return {-1, 0, 0, 0} end
 local known = redis.call('HGET', KEYS[1], ARGV[1]) or '0 0 0'
 local active, connected, update = string.match(known, '(%d+) (%d+) (%d+)')
 active, connected, update = tonumber(active), tonumber(connected), tonumber(update)

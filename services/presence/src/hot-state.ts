@@ -30,47 +30,49 @@ interface Posted {
 /** Clients post every minute; an earlier post is no change. */
 const repeatSeconds = 55;
 /**
- * If Redis loses its state, ids skip this many values, because ids may have been assigned after the last write to
- * Postgres.
+ * If Redis may have lost state, because it is another process than before, ids skip this many values: ids may have been
+ * assigned after the last write to Postgres.
  */
 const idGap = 100_000;
+/** Users whom one script adds; few, because Redis serves nobody else meanwhile. */
+const rowsAtOnce = 1_000;
 const secondsToLive = 30 * 86_400;
 const row = z.object({ user_id: z.number(), active_at: z.number(), connected_at: z.number(), update_id: z.number() });
 
 /**
- * Presence in Redis. A realm that Redis does not have is loaded from Postgres. Rejects with the error of Redis. A read
+ * Presence in Redis. A realm that Redis does not have is loaded from Postgres, and so is one that an earlier Redis process
+ * had: a process that was started again, or is a replica, may have older data. Rejects with the error of Redis. A read
  * also rejects while Redis refuses writes, because its state is then outdated.
  */
-export function createHotState({ redis }: LogRedis, database: Database): HotState {
-  const define = (name: string, file: string): void =>
+export function createHotState({ redis, runId }: Pick<LogRedis, 'redis' | 'runId'>, database: Database): HotState {
+  const define = (name: string, file: string, numberOfKeys = 4): void =>
     redis.defineCommand(name, {
-      numberOfKeys: 3,
+      numberOfKeys,
       lua: readFileSync(new URL(`../lua/${file}.lua`, import.meta.url), 'utf8'),
     });
   define('natterPresence', 'post');
   define('natterPresenceChanges', 'changes');
+  define('natterPresenceMerge', 'merge', 2);
+  define('natterPresenceLoaded', 'loaded');
   const scripted = redis as typeof redis &
+    Record<'natterPresenceMerge' | 'natterPresenceLoaded', (...args: (string | number)[]) => Promise<number>> &
     Record<'natterPresence', (...args: (string | number)[]) => Promise<[number, number, number, number]>> &
     Record<'natterPresenceChanges', (...args: (string | number)[]) => Promise<[string | null, ...string[]]>>;
   const loading = new Map<number, Promise<void>>();
 
   async function load(realmId: number): Promise<void> {
-    const [hash, updates, counter] = keysOf(realmId);
+    const [hash, updates, ...others] = keysOf(realmId);
+    const run = await runId();
     const rows = await database.any(sql.type(row)`
       SELECT user_id, coalesce(active_at, 0) AS active_at, connected_at, update_id FROM presence.presence WHERE realm_id = ${realmId}`);
-    for (let from = 0; from < rows.length; from += 2_000) {
-      const pipeline = redis.pipeline();
-      for (const { user_id, active_at, connected_at, update_id } of rows.slice(from, from + 2_000)) {
-        // State that another process stored meanwhile is newer.
-        pipeline.hsetnx(hash, String(user_id), `${active_at} ${connected_at} ${update_id}`);
-        pipeline.zadd(updates, 'NX', update_id, String(user_id));
-      }
-      for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      const some = rows.slice(from, from + rowsAtOnce);
+      const values = some.flatMap((one) => [one.user_id, one.active_at, one.connected_at, one.update_id]);
+      await scripted.natterPresenceMerge(hash, updates, ...values);
     }
     const last = rows.reduce((highest, { update_id }) => Math.max(highest, update_id), 0);
-    // Set last, and once: from here on the realm counts as loaded.
-    await redis.setnx(counter, last === 0 ? 0 : last + idGap);
-    for (const key of [hash, updates, counter]) await redis.expire(key, secondsToLive);
+    const lowest = last === 0 ? 0 : last + idGap;
+    await scripted.natterPresenceLoaded(hash, updates, ...others, run, lowest, secondsToLive);
   }
 
   /** Shared by requests, so that the deadline of one does not end it. */
@@ -82,7 +84,12 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
 
   async function readScripted(realmId: number, afterUpdateId: number, user: string): ReturnType<HotState['read']> {
     for (;;) {
-      const [counter, ...flat] = await scripted.natterPresenceChanges(...keysOf(realmId), afterUpdateId, user);
+      const [counter, ...flat] = await scripted.natterPresenceChanges(
+        ...keysOf(realmId),
+        afterUpdateId,
+        user,
+        await runId(),
+      );
       if (counter === null) {
         await loadOnce(realmId);
         continue;
@@ -102,6 +109,7 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
           now,
           isActive ? '1' : '0',
           repeatSeconds,
+          await runId(),
         );
         if (updateId < 0) {
           await loadOnce(realmId);
@@ -118,10 +126,11 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
   };
 }
 
-const keysOf = (realmId: number): [string, string, string] => [
+const keysOf = (realmId: number): [string, string, string, string] => [
   `natter:{${realmId}}:presence`,
   `natter:{${realmId}}:presence-updates`,
   `natter:{${realmId}}:presence-counter`,
+  `natter:{${realmId}}:presence-run`,
 ];
 
 function parsed([user, value]: [string, string]): Presence {
