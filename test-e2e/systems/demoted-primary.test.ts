@@ -2,7 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, migrate, serviceUrl, sql, sqlState } from '@natter/database';
+import {
+  afterCommit,
+  createDatabase,
+  createUnitOfWork,
+  migrate,
+  serviceUrl,
+  sql,
+  sqlState,
+  startConsumer,
+} from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -118,4 +127,41 @@ test.each([
     expect(await bump([], { [key]: lost[key] ?? 0 })).toBe('NT409');
     expect(await bump([], { [key]: now[key] ?? 0 })).toBeUndefined();
   }
+});
+
+test('an event with the number of a lost one is handled', async () => {
+  const other = 901;
+  await admin.query('SELECT log.create_realm($1)', [other]);
+  await admin.query("UPDATE log.writer SET reads = reads || '{invites_changed}' WHERE role = 'natter_users'");
+  const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
+  const database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+  const ignored = afterCommit(
+    () => undefined,
+    () => undefined,
+  );
+  const unitOfWork = createUnitOfWork(database, ignored);
+  const emit = (type: 'tick' | 'invites_changed') =>
+    unitOfWork({ realmId: other, schema: 'users', claim: undefined }, async (work) =>
+      work.emit({ type, body: {}, audience: { users: { ids: [] } } }),
+    );
+  const handled: number[] = [];
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: 'failover',
+    on: { invites_changed: async (_, __, number) => void handled.push(number) },
+    onError: () => undefined,
+  });
+  await emit('invites_changed');
+  await expect.poll(() => handled).toEqual([1]);
+  await withLostTail(
+    async () => {
+      for (let lost = 0; lost < 5; lost++) await expect.poll(() => emit('tick').then(() => true, sqlState)).toBe(true);
+      await expect.poll(() => consumer.through(other)).toBe(6);
+    },
+    () => servers.postgres.start(),
+  );
+  await expect.poll(() => emit('invites_changed').then(() => true, sqlState)).toBe(true);
+  await expect.poll(() => handled, { timeout: 30_000 }).toEqual([1, 2]);
+  await consumer.stop();
+  await database.close();
 });

@@ -32,11 +32,16 @@ export interface ConsumerPosition {
   storeOccasionally(): Promise<void>;
 }
 
+const serverRow = z.object({ server: z.string() });
+/** Differs between two servers, and between two runs of one. */
+const serverNow = sql.fragment`extract(epoch FROM pg_postmaster_start_time())::text`;
+
 const storeEveryMs = 10_000;
 
 /**
  * The position of a consumer in each realm. The stored one advances with effects; over events without a handler this
- * process remembers its own, and stores it for all realms in one step.
+ * process remembers its own, and stores it for all realms in one step. What it saw at another server counts no more: after
+ * a failover that lost events, their numbers belong to others.
  */
 export function createConsumerPosition(
   database: Database,
@@ -54,6 +59,15 @@ export function createConsumerPosition(
   /** Realms where this consumer has a position. */
   const begun = new Set<number>();
   let storedAt = performance.now();
+  let server: string | undefined;
+
+  async function forgetOtherServer(): Promise<void> {
+    const now = await database.one(sql.type(serverRow)`SELECT ${serverNow} AS server`);
+    if (now.server === server) return;
+    server = now.server;
+    looked.clear();
+    unstored.clear();
+  }
 
   function sawNothing(realmId: number, number: number): void {
     if (number <= (looked.get(realmId) ?? 0)) return;
@@ -103,6 +117,7 @@ export function createConsumerPosition(
     through: (realmId) => looked.get(realmId) ?? 0,
     sawNothing,
     realmsBehind: async () => {
+      await forgetOtherServer();
       const rows = await database.any(sql.type(behindRow)`
         SELECT r.realm_id, r.number, c.position IS NULL AS is_new, EXISTS (SELECT FROM log.read_types(
           r.realm_id, greatest(coalesce(c.position, 0), coalesce(k.through, 0)), r.number, ${types}, 1)) AS found
@@ -124,7 +139,7 @@ export function createConsumerPosition(
         WITH mine AS (
           SELECT c.realm_id, k.through FROM ${table} c
           JOIN ${sql.unnest(all, ['int4', 'int8'])} AS k (realm_id, through) ON k.realm_id = c.realm_id
-          WHERE c.name = ${name} AND c.position < k.through ORDER BY c.realm_id FOR UPDATE OF c SKIP LOCKED)
+          WHERE c.name = ${name} AND c.position < k.through AND ${serverNow} = ${server ?? ''} ORDER BY c.realm_id FOR UPDATE OF c SKIP LOCKED)
         UPDATE ${table} c SET position = mine.through FROM mine WHERE c.realm_id = mine.realm_id AND c.name = ${name}`);
       for (const [realmId, number] of all) if (unstored.get(realmId) === number) unstored.delete(realmId);
     },

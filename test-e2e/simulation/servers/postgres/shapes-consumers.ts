@@ -80,7 +80,14 @@ function versionsOf(tx: Transaction, realm: unknown, keys: string[]): Record<str
   return Object.fromEntries(keys.map((key) => [key, versionOf(tx, realm, key)]));
 }
 
+/** Its start: it keeps its data when it is started again, so that what consumers remember stays true. */
+export const startOfStandIn = 'the stand-in';
+
 export const consumerShapes: Shape[] = [
+  [
+    /^SELECT extract\(epoch FROM pg_postmaster_start_time\(\)\)::text AS server/,
+    () => rowsOf({ server: startOfStandIn }),
+  ],
   [/^WITH mine AS \(SELECT position FROM "(\w+)"\."consumer"/, (call, schema = '') => claim(call, schema)],
   [
     /^WITH mine AS \(SELECT c\.realm_id, k\.through FROM "(\w+)"\./,
