@@ -9,6 +9,7 @@ import { Client } from '@natter/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, request } from '../api.ts';
+import { type NameServer, startNameServer } from '../name-server.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
 
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2_000, 7)]);
@@ -18,6 +19,7 @@ const asked = new Map<string, number>();
 const held = new Map<string, ServerResponse[]>();
 let count = 0;
 let site: Server;
+let names: NameServer;
 /** A site at an address that the system may not reach. */
 let internal: Server;
 let dataDir: string;
@@ -73,6 +75,7 @@ const portOf = (server: Server): number => (server.address() as AddressInfo).por
 const at = (path: string): string => `http://127.0.0.2:${portOf(site)}${path}`;
 
 beforeAll(async () => {
+  names = await startNameServer();
   internal = await listening('127.0.0.1');
   site = await listening('127.0.0.2');
   dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
@@ -80,6 +83,7 @@ beforeAll(async () => {
     dataDir,
     env: {
       ...process.env,
+      ...names.env,
       NATTER_RATE_LIMIT: '1000000',
       NATTER_RATE_LIMIT_ANONYMOUS_FILES: '1000',
       NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32',
@@ -99,6 +103,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await database?.close();
   await system?.stop();
+  names?.close();
   for (const server of [site, internal]) {
     server?.closeAllConnections();
     server?.close();
@@ -239,6 +244,27 @@ test('of an endless page the beginning is read, and a page without an answer del
   expect(event?.rendered_content).toBe(
     content + embed(at('/endless'), 'Without end') + embed(at('/missing.html'), 'Page missing.html'),
   );
+});
+
+test('a page whose name was not found while no name server answered is shown when one does', async () => {
+  const follower = await follow();
+  const url = `http://page.example:${portOf(site)}/named-later`;
+  const id = await send(url);
+  const pauseAfter = async () =>
+    (
+      await database.maybeOne(sql.type(z.object({ ms: z.number() }))`
+        SELECT extract(epoch FROM taken_until - created_at)::float8 * 1000 AS ms FROM messaging.link_preview_job
+        WHERE message_id = ${id} AND attempts = 0 AND taken_until > created_at`)
+    )?.ms ?? 0;
+  await expect.poll(pauseAfter, { timeout: 90_000 }).toBeGreaterThan(0);
+  const first = await pauseAfter();
+  await expect.poll(pauseAfter, { timeout: 90_000 }).toBeGreaterThan(first);
+  expect(names.asked).toBeGreaterThan(1);
+  expect(asked.has('/named-later')).toBe(false);
+  names.isWell = true;
+  const [event] = await follower.changesOf(id);
+  expect(event?.rendered_content).toBe(linkTo(url) + embed(url, 'Page named-later'));
+  expect(await jobs(id)).toBe(0);
 });
 
 test('quoted links, code, images and pages of the realm itself have no previews', async () => {

@@ -52,6 +52,16 @@ const ofJob = ({ realm_id, message_id, content_hash }: PreviewJob) => sql.fragme
 export const endJob = (executor: Executor, job: PreviewJob): Promise<number> =>
   executor.run(sql.unsafe`DELETE FROM messaging.link_preview_job WHERE ${ofJob(job)}`);
 
+/**
+ * Lets the job be done again later, in about twice the time since it was made, and at the end of that in ten minutes. It is
+ * over when it is too old.
+ */
+export const postponeJob = (database: Database, job: PreviewJob): Promise<unknown> =>
+  database.run(sql.unsafe`
+    UPDATE messaging.link_preview_job SET attempts = attempts - 1, taken_until = clock_timestamp()
+      + least(greatest(clock_timestamp() - created_at, interval '2 seconds'), interval '10 minutes') * (0.8 + random() * 0.4)
+    WHERE ${ofJob(job)}`);
+
 /** Lets another worker begin the job at once. */
 export const returnJob = (database: Database, job: PreviewJob): Promise<unknown> =>
   database.run(sql.unsafe`

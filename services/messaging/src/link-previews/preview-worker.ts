@@ -1,16 +1,17 @@
-import type { RequestMeta } from '@natter/contracts';
+import { ChatError, type RequestMeta } from '@natter/contracts';
 import { type Process, repeat } from '@natter/service-kit';
 import type { MessagingConfig } from '../model/config.ts';
 import { externalContentKey } from '../model/external-content-key.ts';
 import { reachable } from '../model/outgoing/public-address.ts';
 import { createTurns } from '../model/outgoing/turns.ts';
 import { addPreviews, placeOf, type Sources } from './add-previews.ts';
-import { endJob, type PreviewJob, returnJob, takeJobs } from './jobs.ts';
+import { endJob, type PreviewJob, postponeJob, returnJob, takeJobs } from './jobs.ts';
 import { forgetPages } from './page-cache.ts';
-import { previewsOf } from './previews-of.ts';
+import { type Previews, previewsOf } from './previews-of.ts';
 
 const jobsAtOnce = 8;
 const jobsPerRealm = 2;
+const nothing: Previews = { html: '', isUnrequested: false };
 /** Pause after a round without jobs. */
 const idleMs = 1_000;
 const hourMs = 3_600_000;
@@ -22,7 +23,8 @@ export interface PreviewWorker {
 /**
  * Adds previews of linked web pages to messages. Every process of messaging does this work: a job is a row, which the
  * transaction that adds the previews deletes, so each is done once, and the job of a process that dies is taken by
- * another one. A job that cannot be done is given up after a few attempts. Jobs of a realm wait for each other, not for
+ * another one. A job that cannot be done is given up after a few attempts; while no page of it can be requested, because no
+ * name server answers, it is postponed. Jobs of a realm wait for each other, not for
  * those of other realms.
  */
 export function startPreviewWorker(
@@ -80,7 +82,11 @@ export function startPreviewWorker(
     const jobs = await takeJobs(database, { limit, perRealm: jobsPerRealm, running: [...running.values()] });
     for (const job of jobs) {
       const done = runJob(job)
-        .catch((error: unknown) => onError(error, { realmId: job.realm_id, messageId: job.message_id }))
+        .catch(async (error: unknown) => {
+          onError(error, { realmId: job.realm_id, messageId: job.message_id });
+          // An outage is no attempt, but one that this process does not survive is.
+          if (isOutage(error)) await postponeJob(database, job).catch(onError);
+        })
         .finally(() => {
           running.delete(done);
           wake();
@@ -96,13 +102,16 @@ export function startPreviewWorker(
       !job.is_over &&
       (await placeOf(database, job)) !== undefined &&
       (await sources.policies.get(meta, true)).settings.inline_url_embed_preview;
-    const html = isWanted ? await htmlOf(job) : '';
-    if (html === '') await endJob(database, job);
-    else if (html !== undefined) await addPreviews(sources, job, html);
+    const previews = isWanted ? await previewsFor(job) : nothing;
+    if (previews === undefined) return;
+    const { html, isUnrequested } = previews;
+    if (html !== '') await addPreviews(sources, job, html);
+    else if (isUnrequested) await postponeJob(database, job);
+    else await endJob(database, job);
   }
 
   /** `undefined`: this process stops, and another one does the job. */
-  async function htmlOf(job: PreviewJob): Promise<string | undefined> {
+  async function previewsFor(job: PreviewJob): Promise<Previews | undefined> {
     const key = await externalContentKey(database, job.realm_id);
     try {
       return await previewsOf(fetching, job, key);
@@ -113,3 +122,5 @@ export function startPreviewWorker(
     }
   }
 }
+
+const isOutage = (error: unknown): boolean => error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';

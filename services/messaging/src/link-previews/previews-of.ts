@@ -1,6 +1,7 @@
 import type { Database } from '@natter/database';
 import { type PagePreview, pagePreviewHtml } from '@natter/markdown';
 import type { ReachRules } from '../model/outgoing/guarded-request.ts';
+import { askNameServers, hasNoAddress, type Resolve } from '../model/outgoing/resolve-name.ts';
 import type { InTurn } from '../model/outgoing/turns.ts';
 import { fetchPage } from './fetch-page.ts';
 import type { PreviewJob } from './jobs.ts';
@@ -23,8 +24,15 @@ export interface Fetching {
   signal: AbortSignal;
 }
 
-/** The HTML of the previews of all pages of a job, in the order of the links; empty if no page has anything to show. */
-export async function previewsOf(fetching: Fetching, { realm_id, urls }: PreviewJob, key: string): Promise<string> {
+export interface Previews {
+  /** In the order of the links; empty if no page has anything to show. */
+  html: string;
+  /** A page was not requested at all, because of this machine or its name servers: later it may be. */
+  isUnrequested: boolean;
+}
+
+/** The previews of all pages of a job. */
+export async function previewsOf(fetching: Fetching, { realm_id, urls }: PreviewJob, key: string): Promise<Previews> {
   const addresses = new Map(
     urls.flatMap((href) => {
       const address = pageAddress(href);
@@ -35,9 +43,12 @@ export async function previewsOf(fetching: Fetching, { realm_id, urls }: Preview
   const missing = [...new Set(addresses.values())].filter((address) => !pages.has(address));
   const left = missing.length === 0 ? 0 : await fetchesLeft(fetching.database, realm_id);
   const until = performance.now() + startWithinMs;
+  let isUnrequested = false;
   await Promise.all(
     missing.slice(0, left).map(async (address) => {
-      pages.set(address, await fetched(fetching, { realmId: realm_id, address, until }));
+      const page = await fetched(fetching, { realmId: realm_id, address, until });
+      if (page === 'unrequested') isUnrequested = true;
+      else pages.set(address, page);
     }),
   );
   let html = '';
@@ -46,7 +57,7 @@ export async function previewsOf(fetching: Fetching, { realm_id, urls }: Preview
     const added = page ? pagePreviewHtml(href, page, key) : '';
     if (html.length + added.length <= maxHtmlLength) html += added;
   }
-  return html;
+  return { html, isUnrequested };
 }
 
 /** The address that is requested: without the part that names a place in the page. */
@@ -57,20 +68,36 @@ function pageAddress(href: string): string | undefined {
   return url.href;
 }
 
+/** Failures to connect to any site. */
+const ofThisMachine = new Set(['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE']);
+const isOfThisMachine = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ofThisMachine.has(String(error.code));
+
 async function fetched(
   { database, inTurn, rules, signal }: Fetching,
   { realmId, address, until }: { realmId: number; address: string; until: number },
-): Promise<PagePreview | undefined> {
+): Promise<PagePreview | undefined | 'unrequested'> {
   return inTurn({ realmId, address, signal }, async () => {
     signal.throwIfAborted();
     if (performance.now() > until) return undefined;
-    const page = await fetchPage(address, { ...rules, maxBytes, timeoutMs, signal }).then(
+    let isNamed = true;
+    const resolve: Resolve = async (name, until) => {
+      isNamed = false;
+      const found = await (rules.resolve ?? askNameServers())(name, until).catch((error: unknown) => {
+        isNamed = hasNoAddress(error);
+        throw error;
+      });
+      isNamed = true;
+      return found;
+    };
+    // A failing site is not a fault of this server, so it is not logged.
+    const page = await fetchPage(address, { ...rules, resolve, maxBytes, timeoutMs, signal }).then(
       ({ html, url }) => previewOf(html, url),
-      // A failing site is not a fault of this server, so it is not logged.
-      () => undefined,
+      (error: unknown) => (isNamed && !isOfThisMachine(error) ? undefined : 'unrequested'),
     );
     // An ended fetch tells nothing of the page.
     signal.throwIfAborted();
+    if (page === 'unrequested') return page;
     await storePage(database, realmId, address, page);
     return page;
   });

@@ -5,6 +5,7 @@ import { placeLink, userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
 import { nameOf } from '../model/people.ts';
 import { quoteBlock } from '../model/quote-block.ts';
+import { dueNow } from '../model/scheduler-hint.ts';
 
 const reasons: Record<string, string> = {
   spam: 'Spam',
@@ -57,7 +58,7 @@ export function reportHandlers({ database }: Owner, { messages, policies, hint }
         });
         return {};
       });
-      hint(Date.now() / 1000);
+      hint(dueNow);
       return answer;
     }),
   ];

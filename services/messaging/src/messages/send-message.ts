@@ -2,6 +2,7 @@ import { messagingOperations } from '@natter/contracts';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { checkedContent } from '../model/checked-content.ts';
 import { decideSend, type Sending } from '../model/sending/decide-send.ts';
+import { dueNow } from '../model/scheduler-hint.ts';
 
 /** `hint` wakes the scheduler, which posts messages to outgoing webhook bots. */
 export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: number) => void): Handlers {
@@ -15,7 +16,7 @@ export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: 
       const { newVisibilityPolicy: automatic_new_visibility_policy } = decided;
       const rest = automatic_new_visibility_policy === undefined ? {} : { automatic_new_visibility_policy };
       const sent = await context.commit({ ...decided, answer: { named: 'id', rest } });
-      if (decided.hasWebhooks) hint(Date.now() / 1000);
+      if (decided.hasWebhooks) hint(dueNow);
       return sent;
     }),
   ];

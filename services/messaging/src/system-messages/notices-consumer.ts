@@ -2,11 +2,14 @@ import type { LogEvent } from '@natter/contracts';
 import type { Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { addRole, updateRole } from '../model/roles.ts';
+import { dueNow } from '../model/scheduler-hint.ts';
 import { channelChanged, channelsCreated } from './channel-notices.ts';
 import { groupAdded, membersAdded, membersRemoved } from './group-notices.ts';
 import { storeRealmSettings } from './notice-settings.ts';
 import { personJoined } from './person-notices.ts';
 import { subscribedByOthers } from './subscription-notices.ts';
+
+const lookAfterMs = 10;
 
 /**
  * Bot messages about changes in other services; one for each change. They take names from the projections of the
@@ -18,7 +21,7 @@ export function noticesConsumer(owner: Owner, hint: (dueSeconds: number) => void
     async (work: Work, event: E): Promise<void> => {
       await follow(work, event);
       // A little later, so that the scheduler looks after the commit.
-      hint(Date.now() / 1000 + 0.01);
+      setTimeout(() => hint(dueNow), lookAfterMs).unref();
     };
   owner.consume({
     name: 'notices',

@@ -1,6 +1,7 @@
 import { type Database, sql } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { dueNow } from '../model/scheduler-hint.ts';
 
 const longestWaitMs = 500;
 
@@ -15,7 +16,7 @@ export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => v
     const end = performance.now() + longestWaitMs;
     const last = await lastWaiting(owner.database, realmId, reader);
     while (last !== null && (await isWaiting(owner.database, realmId, last)) && performance.now() < end) {
-      hint(Date.now() / 1000);
+      hint(dueNow);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     return caughtUp;

@@ -3,6 +3,10 @@ import { type LookupAddress, promises } from 'node:dns';
 /** Looks up all addresses of a name. Ends early if the signal is aborted. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
+/** Whether a name server answered that the name has no address. Any other failure may pass. */
+export const hasNoAddress = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA');
+
 const dnsTimeoutMs = 2_000;
 const tries = 2;
 
@@ -21,7 +25,7 @@ export const askNameServers =
     try {
       const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
       signal.throwIfAborted();
-      if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
+      if (v4.status === 'rejected' && v6.status === 'rejected') throw hasNoAddress(v4.reason) ? v6.reason : v4.reason;
       const found = (result: typeof v4, family: number): LookupAddress[] =>
         result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
       return [...found(v4, 4), ...found(v6, 6)];
