@@ -90,7 +90,10 @@ function broker(lose: (asked: number) => boolean) {
       new Promise((resolve, reject) => {
         const isLost = lose(++asked);
         receivers.get(subject)?.(
-          messageWith(name, (data) => (isLost ? reject(new TimeoutError()) : resolve({ data }))),
+          messageWith(name, (data) => {
+            if (isLost) reject(new TimeoutError());
+            else resolve({ data });
+          }),
         );
       }),
   };
@@ -126,7 +129,9 @@ test('blocks that were sent and not confirmed take a quarter of the room for blo
   const pieces = await receiver.read({ headers: all, string: () => data.toString() } as unknown as Msg, end);
   await receiver.fetch(pieces, end);
   const again = await Promise.allSettled(pieces.map((piece) => receiver.fetch([piece], end)));
-  const bytes = again.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])).reduce((sum, { length }) => sum + length, 0);
+  const bytes = again
+    .flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+    .reduce((sum, { length }) => sum + length, 0);
   expect(bytes).toBeGreaterThan(60 * 1024 * 1024);
   expect(bytes).toBeLessThanOrEqual(64 * 1024 * 1024 + 2);
 });

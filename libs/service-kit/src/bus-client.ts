@@ -103,6 +103,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       return withDeadline(options.timeoutMs ?? operation.deadlineMs, async (deadline) => {
         const end = performance.now() + deadline.remainingMs();
         const id = nuid.next();
+        const mayBeRepeated = isRepeatable(operation) || isKeyed(operation);
         for (let attempt = 0; ; attempt++) {
           const pieces = await send(operation, params, options, { call: { id, attempt }, deadline });
           try {
@@ -110,7 +111,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
           } catch (error) {
             // The process that offered the blocks is gone, or NATS has lost its subscription; another process can answer too.
             const pauseMs = 30 * 2 ** attempt * (1 + Math.random());
-            if (!(isRepeatable(operation) || isKeyed(operation)) || deadline.remainingMs() <= pauseMs + 100) throw error;
+            if (!mayBeRepeated || deadline.remainingMs() <= pauseMs + 100) throw error;
             if (attempt > 0) await pause(pauseMs);
           }
         }
