@@ -40,10 +40,7 @@ const rights: Record<NatsUser, RedisRights> = {
   presence: {
     keys: [...appending.keys, ...presence.map((key) => `~${key}`)],
     // `hsetnx` serves processes of the previous release during an upgrade.
-    commands: [
-      ...appending.commands,
-      ...['get', 'set', 'setnx', 'incr', 'hgetall', 'hsetnx', 'zadd', 'zrangebyscore'],
-    ],
+    commands: [...appending.commands, ...['get', 'set', 'setnx', 'incr', 'hgetall', 'hsetnx', 'zadd', 'zrangebyscore']],
   },
   'event-queue': {
     keys: [...appending.keys, `~${queues}`],

@@ -1,8 +1,8 @@
 import { messagingOperations } from '@natter/contracts';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { checkedContent } from '../model/checked-content.ts';
-import { decideSend, type Sending } from '../model/sending/decide-send.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
+import { decideSend, type Sending } from '../model/sending/decide-send.ts';
 
 /** `hint` wakes the scheduler, which posts messages to outgoing webhook bots. */
 export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: number) => void): Handlers {
