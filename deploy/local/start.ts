@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { buildWebClient } from '@natter/web/build';
 import { localDirectory, privateDirectory } from './private-directory.ts';
 import { repositoryRoot } from './repository-root.ts';
@@ -7,7 +8,7 @@ import { openRunLog } from './run-log.ts';
 import { type System, startSystem } from './system.ts';
 import { createDemoTable } from './table.ts';
 
-const fresh = process.argv.includes('--fresh');
+const { fresh, watch } = readOptions();
 const dataDir = localDirectory();
 await privateDirectory(dataDir);
 // The full log of the last run; the terminal shows a short form.
@@ -54,7 +55,7 @@ try {
   system = await started;
   console.log(createDemoTable(system.url, system.people, system.children, '.natter/natter.log'));
   console.log(`natter: ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl-C stops everything.`);
-  if (process.argv.includes('--watch'))
+  if (watch)
     stopWatching = restartChanged({
       children: system.children,
       root: repositoryRoot,
@@ -81,5 +82,16 @@ function readable(line: string): string {
     return `${time.slice(11, 23)} ${severity} ${service.padEnd(12)} ${msg}${err?.message ? `: ${err.message}` : ''}`;
   } catch {
     return line;
+  }
+}
+
+/** An option with a typing error must not start a system with the data of earlier runs. */
+function readOptions(): { fresh: boolean; watch: boolean } {
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    return parseArgs({ options: { fresh: flag, watch: flag } }).values;
+  } catch (error) {
+    console.error(`natter: ${(error as Error).message}\nusage: npm start [-- --fresh]`);
+    return process.exit(2);
   }
 }
