@@ -15,6 +15,7 @@ interface Service {
   environment?: Record<string, string | null>;
   env_file?: string[];
   read_only?: boolean;
+  command?: string[];
   profiles?: string[];
   ports?: string[];
   volumes?: string[];
@@ -56,6 +57,10 @@ test('every setting of the page reaches the service that reads it', () => {
   for (const [service, name] of settings)
     for (const each of service === 'every' ? ours : [service])
       expect(Object.keys(services[each]?.environment ?? {}), `${name} of ${each}`).toContain(name);
+});
+
+test('migrations wait for Postgres, whose first start takes a while', () => {
+  expect(services.migrate?.command).toEqual(['migrate', '--wait', expect.stringMatching(/^\d+$/)]);
 });
 
 test('each service has credentials of its own, in a file', () => {

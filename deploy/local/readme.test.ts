@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { repositoryRoot } from './repository-root.ts';
@@ -42,4 +43,40 @@ test('no page or comment tells the reader to run a script with a Node that may b
   expect(files.length).toBeGreaterThan(500);
   const told = files.filter((file) => /`node(?:\s|\n \* )+[\w/.-]+\.ts\b/.test(read(file)));
   expect(told).toEqual([]);
+});
+
+const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: repositoryRoot });
+const found = (pattern: RegExp): string[] =>
+  pages.flatMap((page) => [...read(page).matchAll(pattern)].map(([text]) => `${page}: ${text}`));
+
+test('pages name the paths that probes and metrics have', () => {
+  const served = read('libs/service-kit/src/operations-server.ts');
+  const named = pages.flatMap((page) => [...read(page).matchAll(/`(\/(?:health|ready|live|metrics)\w*)`/g)]);
+  expect(named.length).toBeGreaterThanOrEqual(6);
+  expect(named.filter(([, path]) => !served.includes(`'${path}'`)).map(([text]) => text)).toEqual([]);
+});
+
+test('no page passes options of Node through npm, because Node 20 refuses those for profiling', () => {
+  expect(found(/^.*NODE_OPTIONS=.*\bnpm .*$/gm)).toEqual([]);
+});
+
+test('commands of docker compose name the file, so that they work in the folder of the source', () => {
+  expect(found(/docker compose -f deploy\/docker\/compose\.yaml/g).length).toBeGreaterThan(5);
+  expect(found(/docker compose (?:up|run|exec|stop|restart|ps|logs|down)\b.*/g)).toEqual([]);
+});
+
+test('runbooks give Redis no command that its users may not run', () => {
+  // The default user is off, and natter-operator may run few commands.
+  expect(found(/FLUSH(?:ALL|DB)|--bigkeys|--memkeys|CLIENT LIST|`redis-cli (?!-u )[^`]*/g)).toEqual([]);
+});
+
+test('npm start refuses an option that it does not know', () => {
+  for (const option of ['--frsh', '--help']) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['deploy/local/start.ts', option], {
+      cwd: repositoryRoot,
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    expect([status, stdout, stderr]).toEqual([2, '', expect.stringContaining('usage: npm start')]);
+  }
 });

@@ -43,3 +43,10 @@ test('help is printed where it was asked for', () => {
   expect([nothing.code, nothing.printed]).toEqual([2, '']);
   expect(nothing.complained).toMatch(/^usage: natter <command>/);
 });
+
+test('the key of tokens is read from standard input, because a container has no files of the operator', () => {
+  const args = ['realm', 'jwt', '--host', 'x', '--algorithm', 'HS256', '--key-file'];
+  // The key was read when the next missing thing is named.
+  expect(natter(...args, '-').complained).toContain('NATTER_NATS_URL is missing');
+  expect(natter(...args, '/nowhere/key').complained).toContain('no such file');
+});
