@@ -45,7 +45,8 @@ test('no page or comment tells the reader to run a script with a Node that may b
   expect(told).toEqual([]);
 });
 
-const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: repositoryRoot });
+/** The changelog tells of former paths. */
+const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: repositoryRoot }).filter((page) => page !== 'CHANGELOG.md');
 const found = (pattern: RegExp): string[] =>
   pages.flatMap((page) => [...read(page).matchAll(pattern)].map(([text]) => `${page}: ${text}`));
 
