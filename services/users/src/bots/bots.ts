@@ -60,10 +60,9 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     }),
 
     handleWrite(botOperations.updateBot, async (context, { bot_id, ...params }) =>
-      changeOfGroups(context, async (work) => {
+      changeOfGroups(context, async (work, holder) => {
         const realm = await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
-        const holder = await holderOf(work, context.actor.userId);
         const name = params.full_name === undefined ? bot.full_name : checkedFullName(params.full_name);
         if (name !== bot.full_name) {
           await requireFreeName(work, name, bot.id);

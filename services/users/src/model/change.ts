@@ -1,5 +1,6 @@
 import { type BodyOf, eventForUsers, type LogEvent, type NameForUsers } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
+import type { Holder } from '@natter/permissions';
 import { authorize, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { actorNow } from './actors.ts';
@@ -9,16 +10,17 @@ import { readRealm } from './read-realm.ts';
 /**
  * A change of groups, memberships or roles. It depends on all earlier changes of groups, so such changes of a realm are
  * serialized. The actor is read and authorized again when it is their turn, because an earlier change may have affected
- * their own groups.
+ * their own groups. `holder` is the actor as read in the unit; the commit fails if it has changed since.
  */
-export const changeOfGroups = <R>(
+export function changeOfGroups<R>(
   { operation, actor, write }: WriteContext,
-  decide: (work: Work) => Promise<R>,
-): Promise<R> =>
-  write(decide, {
+  decide: (work: Work, holder: Holder & { isBot: boolean }) => Promise<R>,
+): Promise<R> {
+  let now = actor;
+  return write((work) => decide(work, now), {
     isQueued: true,
     expected: async (work) => {
-      const now = await actorNow(work, actor);
+      now = await actorNow(work, actor);
       await authorize(operation, now, async (holder, permission) => ({
         isPermitted: mayIn(await readRealm(work, work.realmId), permission, holder),
       }));
@@ -26,6 +28,7 @@ export const changeOfGroups = <R>(
       return now.basis;
     },
   });
+}
 
 const versionRow = z.object({ key: z.string(), version: z.number() });
 

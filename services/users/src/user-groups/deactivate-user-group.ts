@@ -1,12 +1,12 @@
-import { type Actor, badRequest, ChatError, groupOperations, groupUsesKey, type RequestMeta } from '@natter/contracts';
+import { badRequest, ChatError, groupOperations, groupUsesKey, type RequestMeta } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
+import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { lockGroup, requireCloser } from '../model/access-group.ts';
 import { changeOfGroups } from '../model/change.ts';
 import { emitDeactivated } from '../model/group-events.ts';
 import type { GroupRow } from '../model/group-row.ts';
-import { holderOf } from '../model/holder.ts';
 import { usesInPeople } from './group-uses.ts';
 
 export function deactivateGroupHandlers(owner: Owner, bus: Bus): Handlers {
@@ -27,10 +27,9 @@ export async function deactivateGroup(
   context: WriteContext,
   group_id: number,
 ): Promise<Record<string, never>> {
-  const { actor, meta } = context;
-  const uses = await usesElsewhere(owner, bus, meta, group_id);
-  return changeOfGroups(context, async (work) => {
-    const row = await mayEnd(work, actor, group_id);
+  const uses = await usesElsewhere(owner, bus, context.meta, group_id);
+  return changeOfGroups(context, async (work, holder) => {
+    const row = await mayEnd(work, holder, group_id);
     await endGroup(work, row, uses);
     return {};
   });
@@ -60,9 +59,9 @@ export async function endGroup(work: Work, row: GroupRow, { version, objections 
   work.bump('groups');
 }
 
-async function mayEnd(work: Work, actor: Actor, groupId: number): Promise<GroupRow> {
+async function mayEnd(work: Work, holder: Holder, groupId: number): Promise<GroupRow> {
   const row = await lockGroup(work, groupId);
   if (row.is_deactivated) throw badRequest('User group is already deactivated.');
-  await requireCloser(work, row, await holderOf(work, actor.userId));
+  await requireCloser(work, row, holder);
   return row;
 }

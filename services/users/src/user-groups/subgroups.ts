@@ -6,7 +6,6 @@ import { holdNesting, lockGroup, requireGroup, requireManager } from '../model/a
 import { changeOfGroups } from '../model/change.ts';
 import { emitGroup } from '../model/group-events.ts';
 import type { GroupRow } from '../model/group-row.ts';
-import { holderOf } from '../model/holder.ts';
 import { requireRoomForMembers } from '../model/room-for-groups.ts';
 
 const idRow = z.object({ id: z.number() });
@@ -23,9 +22,9 @@ export function subgroupHandlers(owner: Owner): Handlers {
     handleWrite(groupOperations.updateSubgroups, async (context, params) => {
       if (params.add.length + params.delete.length === 0)
         throw badRequest('Nothing to do. Specify at least one of "add" or "delete".');
-      return changeOfGroups(context, async (work) => {
+      return changeOfGroups(context, async (work, holder) => {
         const group = await lockGroup(work, params.user_group_id);
-        await requireManager(work, group, await holderOf(work, context.actor.userId));
+        await requireManager(work, group, holder);
         await changeSubgroups(work, group, params);
         if (params.add.length > 0) await requireRoomForMembers(work, context.actor, group.id);
         return {};

@@ -16,7 +16,6 @@ import { changeOfGroups } from '../model/change.ts';
 import { expectOld } from '../model/expect-old.ts';
 import { emitGroup, emitReactivated } from '../model/group-events.ts';
 import { type GroupRow, permissionOf } from '../model/group-row.ts';
-import { holderOf } from '../model/holder.ts';
 import { checkedSetting } from '../model/nameable.ts';
 import { requireRoomForGroups } from '../model/room-for-groups.ts';
 import { endGroup, usesElsewhere } from './deactivate-user-group.ts';
@@ -35,9 +34,8 @@ export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
       if (changes.name !== undefined) changes.name = checkedGroupName(changes.name);
       if (changes.description !== undefined) checkedGroupDescription(changes.description);
       const uses = deactivated ? await usesElsewhere(owner, bus, meta, user_group_id) : undefined;
-      return changeOfGroups(context, async (work) => {
+      return changeOfGroups(context, async (work, holder) => {
         const group = await lockGroup(work, user_group_id);
-        const holder = await holderOf(work, actor.userId);
         if (changesData) {
           await requireManager(work, group, holder);
           await changeGroup(work, actor, group, changes);

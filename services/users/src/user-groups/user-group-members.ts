@@ -8,7 +8,6 @@ import { changeOfGroups } from '../model/change.ts';
 import { emitGroup } from '../model/group-events.ts';
 import { checkedUsers, insertMembers } from '../model/group-members.ts';
 import { type GroupRow, withoutHidden } from '../model/group-row.ts';
-import { holderOf } from '../model/holder.ts';
 import { bumpMembers } from '../model/membership.ts';
 import { requireRoomForMembers } from '../model/room-for-groups.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
@@ -44,9 +43,8 @@ export function memberHandlers(owner: Owner): Handlers {
         throw badRequest(
           'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or "delete_subgroups".',
         );
-      return changeOfGroups(context, async (work) => {
+      return changeOfGroups(context, async (work, holder) => {
         const group = await lockGroup(work, params.user_group_id);
-        const holder = await holderOf(work, context.actor.userId);
         const isAdding = add.length + add_subgroups.length > 0;
         if (removed.length > 0) await removeMembers(work, group, holder, removed);
         if (add.length > 0) await addMembers(work, group, holder, add);

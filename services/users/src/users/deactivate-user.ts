@@ -5,7 +5,7 @@ import { isLastOwner } from '../model/change-role.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { deactivate } from '../model/deactivate.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
-import { holderOf, requireOwner } from '../model/holder.ts';
+import { requireOwner } from '../model/holder.ts';
 import type { Mailer } from '../model/mail/mailer.ts';
 import { deactivatedMail } from '../model/mail/mails.ts';
 import { lockRealm } from '../model/read-realm.ts';
@@ -14,8 +14,7 @@ import { readSettings } from '../model/stored-settings.ts';
 export function deactivateHandlers(seal: KeySeal, mailer: Mailer): Handlers {
   return [
     handleWrite(userOperations.deactivateUser, (context, params) =>
-      changeOfGroups(context, async (work) => {
-        const holder = await holderOf(work, context.actor.userId);
+      changeOfGroups(context, async (work, holder) => {
         const realm = await lockRealm(work);
         const row = await lockAccount(work, params.user_id);
         if (!row || row.is_bot) throw noSuchUser();

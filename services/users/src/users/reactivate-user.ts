@@ -10,7 +10,7 @@ import { changeOfGroups } from '../model/change.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { endCredentials } from '../model/end-credentials.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
-import { holderOf, requireOwner } from '../model/holder.ts';
+import { requireOwner } from '../model/holder.ts';
 import { announceReturn } from '../model/membership.ts';
 import { moveBot } from '../model/move-bot.ts';
 import { lockRealm } from '../model/read-realm.ts';
@@ -19,8 +19,7 @@ import { announceStatus } from '../model/user-status.ts';
 export function reactivateUserHandlers(seal: KeySeal): Handlers {
   return [
     handleWrite(userOperations.reactivateUser, async (context, params) =>
-      changeOfGroups(context, async (work) => {
-        const holder = await holderOf(work, context.actor.userId);
+      changeOfGroups(context, async (work, holder) => {
         await lockRealm(work);
         const row = await lockAccount(work, params.user_id);
         if (!row) throw noSuchUser();

@@ -12,7 +12,7 @@ import { changeRole } from '../model/change-role.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { findAccount, noSuchUser } from '../model/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
-import { holderOf, requireOwner } from '../model/holder.ts';
+import { requireOwner } from '../model/holder.ts';
 import type { Mailer } from '../model/mail/mailer.ts';
 import { changeProfileData, renderedValues } from '../model/profile-data.ts';
 import { lockRealm } from '../model/read-realm.ts';
@@ -23,8 +23,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
       const { user_id_or_email, full_name, role, profile_data, new_email, ...rights } = params;
       const name = full_name === undefined ? undefined : checkedFullName(full_name);
       const values = await renderedValues(owner.renderer, context.actor, profile_data ?? []);
-      return changeOfGroups(context, async (work) => {
-        const holder = await holderOf(work, context.actor.userId);
+      return changeOfGroups(context, async (work, holder) => {
         const realm = await lockRealm(work);
         const lock = sql.fragment`FOR NO KEY UPDATE OF account`;
         const row = await findAccount(work, work.realmId, user_id_or_email, { viewer: holder, lock });
