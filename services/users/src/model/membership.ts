@@ -4,40 +4,40 @@ import { z } from 'zod';
 import { emitGroup } from './group-events.ts';
 import { systemGroupsOfRole } from './system-groups.ts';
 
-const idRow = z.object({ id: z.number() });
+const movedRow = z.object({ id: z.number(), is_active: z.boolean() });
+const isActive = (userId: number) =>
+  sql.fragment`(SELECT is_active FROM users.account WHERE id = ${userId}) AS is_active`;
 
 /**
  * Adds a user to the system groups of a role. Only the user's own rights depend on it, so other versions are not
  * bumped: creating a thousand accounts at once does not make their requests conflict.
  */
 export async function joinSystemGroups(work: Work, userId: number, role: number): Promise<void> {
-  const rows = await work.any(sql.type(idRow)`
+  const rows = await work.any(sql.type(movedRow)`
     INSERT INTO users.group_member (group_id, user_id)
     SELECT g.id, ${userId} FROM users.user_group g JOIN users.realm r ON r.id = g.realm_id JOIN users.account a ON a.id = ${userId}
     WHERE g.realm_id = ${work.realmId} AND g.is_system AND g.name = ANY(${sql.array([...systemGroupsOfRole(role)], 'text')})
       AND (g.name <> 'role:fullmembers' OR a.joined_at <= now() - make_interval(days => coalesce((r.settings->>'waiting_period_threshold')::int, 0)))
-    ON CONFLICT DO NOTHING RETURNING group_id AS id`);
-  await announceMoves(work, 'add_members', rows, userId);
+    ON CONFLICT DO NOTHING RETURNING group_id AS id, ${isActive(userId)}`);
+  announceMoves(work, 'add_members', rows, userId);
 }
 
 async function leaveSystemGroups(work: Work, userId: number): Promise<void> {
-  const rows = await work.any(sql.type(idRow)`
+  const rows = await work.any(sql.type(movedRow)`
     DELETE FROM users.group_member m USING users.user_group g
-    WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ${userId} RETURNING g.id`);
-  await announceMoves(work, 'remove_members', rows, userId);
+    WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ${userId} RETURNING g.id, ${isActive(userId)}`);
+  announceMoves(work, 'remove_members', rows, userId);
 }
 
 /** Nothing is announced for a deactivated user, who is listed nowhere. */
-async function announceMoves(
+function announceMoves(
   work: Work,
   op: 'add_members' | 'remove_members',
-  groups: readonly { id: number }[],
+  groups: readonly z.output<typeof movedRow>[],
   userId: number,
-): Promise<void> {
-  const { is_active } = await work.one(
-    sql.type(z.object({ is_active: z.boolean() }))`SELECT is_active FROM users.account WHERE id = ${userId}`,
-  );
-  if (is_active) for (const { id } of groups.toSorted((a, b) => a.id - b.id)) emitMembers(work, op, id, [userId]);
+): void {
+  for (const { id, is_active } of groups.toSorted((a, b) => a.id - b.id))
+    if (is_active) emitMembers(work, op, id, [userId]);
 }
 
 /** After a change of role: leaves the old system groups, joins the new ones. */
