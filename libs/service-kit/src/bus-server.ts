@@ -54,6 +54,8 @@ export interface BusServer {
   useGates(gates: Gates): void;
   /** Sets what decides realm permissions for operations of this process. */
   usePermits(permits: Permits): void;
+  /** Sets how this process reads actors again, instead of asking the users service. */
+  useActors(refreshActor: Freshness['refreshActor']): void;
   /** Sets how this process opens units, stores the answers of writes, and fingerprints requests with a key. */
   useWrites(writes: { units: Units; answers: Answers; fingerprint: Fingerprint }): void;
   /** Accepts no more requests; resolves when accepted requests are answered. Calls to other services still work. */
@@ -147,6 +149,10 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
 
     usePermits: (permits) => {
       freshness.permits = permits;
+    },
+
+    useActors: (refreshActor) => {
+      freshness.refreshActor = refreshActor;
     },
 
     useGates: (gates) => {

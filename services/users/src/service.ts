@@ -1,5 +1,14 @@
 import { serverVersion } from '@natter/contracts';
-import { type Handlers, type Logger, type Owner, openOwner, type Process, type Running } from '@natter/service-kit';
+import type { Database } from '@natter/database';
+import {
+  type Bus,
+  type Handlers,
+  type Logger,
+  type Owner,
+  openOwner,
+  type Process,
+  type Running,
+} from '@natter/service-kit';
 import { alertWordHandlers, alertWordsSnapshot } from './alert-words/alert-words.ts';
 import { ownKeyHandlers } from './authentication/api-keys.ts';
 import { authenticationHandlers } from './authentication/authentication.ts';
@@ -24,6 +33,7 @@ import { invitationHandlers } from './invitations/index.ts';
 import { joinHandlers } from './join/join.ts';
 import { linkifierHandlers } from './linkifiers/linkifiers.ts';
 import { acquaintanceConsumer } from './model/acquaintance-consumer.ts';
+import { createFindActor, type FindActor, refreshedActor } from './model/actors.ts';
 import type { UsersConfig } from './model/config.ts';
 import { createAttempts } from './model/credentials/attempts.ts';
 import { createGuesses, type Guesses } from './model/credentials/guesses.ts';
@@ -73,7 +83,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     wrapUnits: (unitOfWork) => mailer.wrapUnits(limitAudiences(unitOfWork)),
   });
   const { bus, config, log } = process;
-  bus.usePermits(permitsOf(owner.database));
+  const find = readOwnData(bus, owner.database);
   acquaintanceConsumer(owner);
   defaultChannelNamesConsumer(owner);
   const attempts = createAttempts(owner.redis);
@@ -102,7 +112,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...clientDeviceHandlers(),
     ...invitationHandlers(owner, { bus, config, seal, send: sendInvitation }),
     ...joinHandlers(owner, seal, sendInvitation),
-    ...credentialHandlers(owner, { seal, mailer, guesses, config, log }),
+    ...credentialHandlers(owner, { find, seal, mailer, guesses, config, log }),
     ...accountHandlers(owner, { bus, config, seal, mailer }),
     ...userVisibilityHandlers(owner),
     ...botHandlers(owner, seal),
@@ -127,7 +137,16 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   };
 }
 
+/** Permissions and actors are data of this service: its requests read them without a call. */
+function readOwnData(bus: Bus, database: Database): FindActor {
+  const find = createFindActor(database);
+  bus.usePermits(permitsOf(database));
+  bus.useActors(({ userId, keyId }, { realmId }) => refreshedActor(find, { realmId, userId, keyId }));
+  return find;
+}
+
 interface CredentialTools {
+  find: FindActor;
   seal: KeySeal;
   mailer: Mailer;
   guesses: Guesses;
@@ -136,9 +155,9 @@ interface CredentialTools {
 }
 
 const credentialHandlers = (owner: Owner, tools: CredentialTools): Handlers => {
-  const { seal, mailer, guesses, config, log } = tools;
+  const { find, seal, mailer, guesses, config, log } = tools;
   return [
-    ...authenticationHandlers(owner, { guesses, config, log }),
+    ...authenticationHandlers(owner, { find, guesses, config, log }),
     ...fetchApiKeyHandlers(owner, seal, mailer, guesses),
     ...loginHandlers(owner, { seal, mailer, guesses, config }),
     ...logoutHandlers(),

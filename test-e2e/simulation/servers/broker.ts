@@ -223,6 +223,9 @@ export function createBroker(scheduler: Scheduler, weather: () => Weather): Brok
       usePermits: (permits) => {
         freshness.permits = permits;
       },
+      useActors: (refreshActor) => {
+        freshness.refreshActor = refreshActor;
+      },
       useWrites: ({ units, answers, fingerprint }) => {
         freshness.units = units;
         kept = { answers, fingerprint };

@@ -1,17 +1,14 @@
 import { type Actor, badRequest, ChatError, userOperations } from '@natter/contracts';
-import { createBatcher } from '@natter/database';
 import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
-import { type Asked, findAll, invalidKey, toActor } from '../model/actors.ts';
+import { type Asked, type FindActor, invalidKey, refreshedActor, toActor } from '../model/actors.ts';
 import type { Guesses } from '../model/credentials/guesses.ts';
-import { apiKeyId, isApiKeyId } from '../model/credentials/passwords.ts';
+import { apiKeyId } from '../model/credentials/passwords.ts';
 import { type SessionLimits, useSession } from '../model/sessions.ts';
 
 export function authenticationHandlers(
   { database }: Owner,
-  { guesses, config, log }: { guesses: Guesses; config: SessionLimits; log: Logger },
+  { find, guesses, config, log }: { find: FindActor; guesses: Guesses; config: SessionLimits; log: Logger },
 ): Handlers {
-  // After a restart of gateways all their clients authenticate at once.
-  const find = createBatcher((asked: Asked[]) => findAll(database, asked));
   const actorOf = async (asked: Asked, unknown: () => ChatError): Promise<Actor> =>
     toActor(asked, await find(asked), unknown);
 
@@ -36,11 +33,9 @@ export function authenticationHandlers(
       void used.extend?.().catch((error: unknown) => log.warn({ err: error }, 'extending a session failed'));
       return { actor, seconds_left: used.secondsLeft };
     }),
-    handle(userOperations.refreshActor, async ({ meta }, { user_id, key_id }) => {
-      // Without a digest the actor would be looked up by its id alone.
-      if (!isApiKeyId(key_id)) throw invalidKey();
-      return actorOf({ realm_id: meta.realmId, key_hash: key_id, user_id }, invalidKey);
-    }),
+    handle(userOperations.refreshActor, ({ meta }, { user_id, key_id }) =>
+      refreshedActor(find, { realmId: meta.realmId, userId: user_id, keyId: key_id }),
+    ),
     handle(userOperations.describeActor, ({ meta }, { user_id }) =>
       actorOf({ realm_id: meta.realmId, user_id }, () => badRequest('No such user')),
     ),

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Actor, ChatError } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { createBatcher, type Database, type Executor, sql } from '@natter/database';
 import { z } from 'zod';
+import { isApiKeyId } from './credentials/passwords.ts';
 
 const actorRow = z.object({
   ordinal: z.number(),
@@ -41,6 +42,23 @@ export async function findAll(executor: Executor, asked: readonly Asked[]): Prom
     CROSS JOIN LATERAL (SELECT a.bot_owner_id, a.can_forge_sender FROM users.account a WHERE a.id = found.id LIMIT 1) own`);
   const found = new Map(rows.map((row) => [row.ordinal, row]));
   return asked.map((_, index) => found.get(index + 1));
+}
+
+export type FindActor = (asked: Asked) => Promise<Found>;
+
+/** Joins look-ups: after a restart of gateways all their clients authenticate at once. */
+export const createFindActor = (database: Database): FindActor =>
+  createBatcher((asked: Asked[]) => findAll(database, asked));
+
+/** The actor of a credential as it is now. */
+export async function refreshedActor(
+  find: FindActor,
+  { realmId, userId, keyId }: Pick<Actor, 'realmId' | 'userId' | 'keyId'>,
+): Promise<Actor> {
+  // Without a digest the actor would be looked up by its id alone.
+  if (!isApiKeyId(keyId)) throw invalidKey();
+  const asked = { realm_id: realmId, key_hash: keyId, user_id: userId };
+  return toActor(asked, await find(asked), invalidKey);
 }
 
 /** The actor in the view of a transaction. */
