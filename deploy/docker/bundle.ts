@@ -3,11 +3,12 @@
  * that runs it, and the data files that code reads, for the platform of the build machine. `npm run ts
  * deploy/docker/bundle.ts`
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { buildWebClient } from '@natter/web/build';
 import { build } from 'esbuild';
+import { loadedPart } from './strip.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 export const dist = join(import.meta.dirname, 'dist');
@@ -55,7 +56,7 @@ export async function bundle(platform = `${process.platform}-${process.arch}`): 
     });
   const node = join(root, 'node_modules', `node-${platform}`, 'bin', 'node');
   if (!existsSync(node)) throw new Error(`Node for ${platform} is not installed: ${node}`);
-  cpSync(realpathSync(node), join(dist, 'node'));
+  writeFileSync(join(dist, 'node'), loadedPart(readFileSync(node)), { mode: 0o755 });
 }
 
 /** Code refers to them as `../<folder>/<file>`; all bundles are in one folder, so these folders are merged. */

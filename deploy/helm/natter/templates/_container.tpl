@@ -23,6 +23,26 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
+{{- /* Where a pod that is no service may run: on the nodes of `defaults`. Pod affinities concern services alone. */ -}}
+{{- define "natter.placement" -}}
+{{- with .Values.defaults.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.defaults.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.defaults.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with (.Values.defaults.affinity | default dict).nodeAffinity }}
+affinity:
+  nodeAffinity:
+    {{- toYaml . | nindent 4 }}
+{{- end }}
+{{- end -}}
+
 {{- /* The pod of a command of the operator, without its containers. */ -}}
 {{- define "natter.operatorPod" -}}
 automountServiceAccountToken: false
@@ -31,6 +51,9 @@ restartPolicy: Never
 securityContext:
   {{- include "natter.podSecurity" . | nindent 2 }}
 {{- include "natter.pullSecrets" . }}
+{{- with include "natter.placement" . | trim }}
+{{ . }}
+{{- end }}
 {{- end -}}
 
 {{- /* {root, name, args}: the natter command with the credentials of the operator */ -}}
