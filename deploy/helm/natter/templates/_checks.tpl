@@ -205,6 +205,22 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
 - httpRoute.parentRefs is empty: name the Gateway
 {{- end -}}
+{{- with .Values.httpRoute.timeouts -}}
+{{- $request := include "natter.milliseconds" (.request | default "0s") | int64 -}}
+{{- if and (gt $request 0) (gt (include "natter.milliseconds" (.backendRequest | default "0s") | int64) $request) }}
+- httpRoute.timeouts.backendRequest, {{ .backendRequest }}, is longer than httpRoute.timeouts.request, {{ .request }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* A duration of the Gateway API, such as 1h30m */ -}}
+{{- define "natter.milliseconds" -}}
+{{- $sum := 0 -}}
+{{- range regexFindAll "[0-9]+(ms|h|m|s)" . -1 -}}
+{{- $unit := get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) (regexFind "[a-z]+" .) -}}
+{{- $sum = add $sum (mul (regexFind "[0-9]+" . | int64) $unit) -}}
+{{- end -}}
+{{- $sum -}}
 {{- end -}}
 
 {{- /* What a JSON schema can't say: one line for each fault. */ -}}
