@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { goToLogin } from './session/login.ts';
 import { problemOf } from './session/problem.ts';
 import { Session } from './session/session.ts';
+import { t } from './text/text.ts';
 import { App } from './ui/app.tsx';
 import { applyTheme } from './ui/theme.ts';
 import './ui/styles.css';
@@ -13,7 +14,7 @@ applyTheme();
 const root = createRoot(document.getElementById('root') as HTMLElement);
 root.render(
   <main className="blank" aria-busy="true">
-    <p role="status">Connecting…</p>
+    <p role="status">{t('connecting')}</p>
   </main>,
 );
 try {
@@ -28,10 +29,10 @@ try {
   else
     root.render(
       <main className="blank">
-        <h1>Natter cannot be reached</h1>
+        <h1>{t('natterCannotBeReached')}</h1>
         <p role="alert">{problemOf(error)}</p>
         <button type="button" onClick={() => location.reload()}>
-          Try again
+          {t('tryAgain')}
         </button>
       </main>,
     );

@@ -1,4 +1,5 @@
 import type { Outgoing } from '../state/state.ts';
+import { t } from '../text/text.ts';
 import { store, storedBelow } from './storage.ts';
 
 /** The server keeps an Idempotency-Key for a day. Sending an older message could double it, so its writer decides. */
@@ -13,7 +14,7 @@ export function readOutbox(ownId: number): Outgoing[] {
     .flatMap(([id, one]) => (typeof one?.content === 'string' && one.place ? [{ ...one, id }] : []))
     .sort((a, b) => a.at - b.at)
     .map((one) =>
-      Date.now() - one.at < repeatableMs ? one : { ...one, problem: 'This message was not confirmed for a day.' },
+      Date.now() - one.at < repeatableMs ? one : { ...one, problem: t('thisMessageWasNotConfirmedForA') },
     );
 }
 

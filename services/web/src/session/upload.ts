@@ -1,4 +1,5 @@
 import { ApiError } from '@natter/client';
+import { t } from '../text/text.ts';
 import { csrfToken } from './csrf.ts';
 import { randomId } from './random-id.ts';
 
@@ -49,7 +50,7 @@ export async function upload(file: File, { signal, onProgress }: UploadOptions):
   } catch (error) {
     void request('DELETE', address).catch(() => undefined);
     throw error instanceof DOMException && !signal.aborted
-      ? new Error('The file was changed, moved or deleted.', { cause: error })
+      ? new Error(t('theFileWasChangedMovedOrDeleted'), { cause: error })
       : error;
   }
 }
@@ -70,7 +71,7 @@ type Answer = Record<string, unknown>;
 function knownFrom({ upload_offset, url, filename }: Answer): Known {
   const offset = Number(upload_offset ?? Number.NaN);
   // Such as the page of a proxy.
-  if (Number.isNaN(offset)) throw new Error('The answer is not one of the server.');
+  if (Number.isNaN(offset)) throw new Error(t('theAnswerIsNotOneOfThe'));
   return {
     offset,
     url: typeof url === 'string' ? url : undefined,

@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import type { Channel, Person } from './members.ts';
 import type { Model } from './model.ts';
 import type { Place } from './place.ts';
@@ -140,7 +141,7 @@ export function suggestMentions(query: string, isSilent: boolean, around: Surrou
   const people = findPartners(query, around).map((person) => ({
     key: `person ${person.id}`,
     label: person.name,
-    detail: person.isBot ? 'Bot' : '',
+    detail: person.isBot ? t('bot') : '',
     insert: `${sign}**${mentionName(person, around.model)}** `,
   }));
   const groups = best(groupsOf(around.model), query, () => 0).map(({ name, members }) => ({
@@ -155,7 +156,7 @@ export function suggestMentions(query: string, isSilent: boolean, around: Surrou
     .map((name) => ({
       key: `wildcard ${name}`,
       label: name,
-      detail: name === 'topic' ? 'Everybody who wrote in this topic' : 'Everybody here',
+      detail: name === 'topic' ? t('everybodyWhoWroteInThisTopic') : t('everybodyHere'),
       insert: `@**${name}** `,
     }));
   // Groups stay visible among many people.
@@ -203,7 +204,7 @@ export const suggestChannels = (query: string, model: Model): Suggestion[] =>
   findChannels(query, model).map((channel) => ({
     key: `channel ${channel.id}`,
     label: `#${channel.name}`,
-    detail: channel.isPrivate ? 'Private' : '',
+    detail: channel.isPrivate ? t('privateChannel') : '',
     insert: `${linkOf(channel)} `,
   }));
 
@@ -232,7 +233,7 @@ export const findTopics = (query: string, topics: readonly string[], count = sho
 export const suggestTopics = (query: string, channel: Channel, topics: readonly string[]): Suggestion[] =>
   findTopics(query, topics).map((topic) => ({
     key: `topic ${topic}`,
-    label: topic === '' ? 'general chat' : topic,
+    label: topic === '' ? t('generalChat') : topic,
     detail: `#${channel.name}`,
     insert: `${linkOf(channel, topic)} `,
   }));
@@ -250,9 +251,9 @@ export const suggestEmoji = (query: string, emoji: readonly Emoji[]): Suggestion
 const emojiText = ({ name }: Emoji): string => name.replaceAll('_', ' ');
 
 const commands = [
-  { name: 'me', detail: 'Say what you do', insert: '/me ' },
-  { name: 'poll', detail: 'Ask a question with answers to choose', insert: '/poll ' },
-  { name: 'todo', detail: 'Begin a list of tasks', insert: '/todo ' },
+  { name: 'me', detail: t('sayWhatYouDo'), insert: '/me ' },
+  { name: 'poll', detail: t('askAQuestionWithAnswersToChoose'), insert: '/poll ' },
+  { name: 'todo', detail: t('beginAListOfTasks'), insert: '/todo ' },
 ];
 export const suggestCommands = (query: string): Suggestion[] =>
   commands

@@ -1,4 +1,5 @@
 import type { ChatEvent } from '@natter/client';
+import { t } from '../text/text.ts';
 import type { Channel } from './members.ts';
 
 export interface Folder {
@@ -60,7 +61,7 @@ export function sectionsOf(channels: Iterable<Channel>, folders: Folders): Secti
   const unpinned = sorted.filter(({ isPinned }) => !isPinned);
   const others = unpinned.filter((one) => !inFolder(one));
   const named = [
-    { key: 'pinned', name: 'Pinned channels', channels: sorted.filter(({ isPinned }) => isPinned) },
+    { key: 'pinned', name: t('pinnedChannels'), channels: sorted.filter(({ isPinned }) => isPinned) },
     ...folders.map(({ id, name }) => ({
       key: `folder ${id}`,
       name,
@@ -69,5 +70,5 @@ export function sectionsOf(channels: Iterable<Channel>, folders: Folders): Secti
   ].filter((one) => one.channels.length > 0);
   if (others.length === 0) return named;
   const isAlone = named.every(({ key }) => key === 'pinned');
-  return [...named, { key: 'others', name: isAlone ? 'Channels' : 'Other channels', channels: others }];
+  return [...named, { key: 'others', name: isAlone ? t('channels') : t('otherChannels'), channels: others }];
 }

@@ -1,25 +1,26 @@
+import { t } from '../text/text.ts';
 import type { Model } from './model.ts';
 import type { Term } from './place.ts';
 
 /** Operators of a search, with their meanings. Operators with values take one of those alone. */
 export const operators: readonly { name: string; meaning: string; values?: readonly string[] }[] = [
-  { name: 'channel', meaning: 'messages of a channel' },
-  { name: 'topic', meaning: 'messages of a topic' },
-  { name: 'sender', meaning: 'messages that a person wrote' },
-  { name: 'dm', meaning: 'the conversation with a person' },
-  { name: 'dm-including', meaning: 'direct messages with a person among others' },
-  { name: 'mentions', meaning: 'messages that mention a person' },
+  { name: 'channel', meaning: t('messagesOfAChannel') },
+  { name: 'topic', meaning: t('messagesOfATopic') },
+  { name: 'sender', meaning: t('messagesThatAPersonWrote') },
+  { name: 'dm', meaning: t('theConversationWithAPerson') },
+  { name: 'dm-including', meaning: t('directMessagesWithAPersonAmongOthers') },
+  { name: 'mentions', meaning: t('messagesThatMentionAPerson') },
   {
     name: 'has',
-    meaning: 'messages with a link, picture, file or reaction',
+    meaning: t('messagesWithALinkPictureFileOr'),
     values: ['link', 'image', 'attachment', 'reaction'],
   },
   {
     name: 'is',
-    meaning: 'starred, unread, mentioned and other messages',
+    meaning: t('starredUnreadMentionedAndOtherMessages'),
     values: ['starred', 'unread', 'mentioned', 'dm', 'resolved', 'followed', 'muted', 'alerted'],
   },
-  { name: 'id', meaning: 'one message' },
+  { name: 'id', meaning: t('oneMessage') },
 ];
 
 const known = new Set([...operators.map(({ name }) => name), 'in', 'near', 'with', 'channels']);

@@ -1,17 +1,18 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useRef, useState } from 'react';
 import { onLogOut } from '../session/login.ts';
+import { t } from '../text/text.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected } from './session-context.tsx';
 import { StatusEmoji } from './status.tsx';
 import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
 
 const dialogs = [
-  ['status', 'Set a status'],
-  ['drafts', 'Drafts and scheduled'],
-  ['channels', 'Channels'],
-  ['settings', 'Settings'],
-  ['organization', 'Organization'],
+  ['status', t('setAStatus')],
+  ['drafts', t('draftsAndScheduled')],
+  ['channels', t('channels')],
+  ['settings', t('settings')],
+  ['organization', t('organization')],
 ] as const;
 
 export function AccountMenu() {
@@ -34,7 +35,7 @@ export function AccountMenu() {
           <span aria-hidden="true">▾</span>
         </Menu.Trigger>
         <Menu.Content className="menu" align="start" sideOffset={4}>
-          <Menu.Label className="menu-label">Appearance</Menu.Label>
+          <Menu.Label className="menu-label">{t('appearance')}</Menu.Label>
           <Menu.RadioGroup value={theme} onValueChange={choose}>
             {themes.map((one) => (
               <Menu.RadioItem key={one} value={one} className="menu-item" onSelect={(event) => event.preventDefault()}>
@@ -57,12 +58,12 @@ export function AccountMenu() {
           <Menu.Separator className="menu-line" />
           <Menu.Item className="menu-item" onSelect={() => form.current?.requestSubmit()}>
             <span className="tick" />
-            Log out
+            {t('logOut')}
           </Menu.Item>
         </Menu.Content>
       </Menu.Root>
       <button type="button" className="new-message" onClick={() => openDialog({ name: 'new' })}>
-        New message
+        {t('newMessage')}
       </button>
     </>
   );

@@ -12,6 +12,7 @@ import { type MouseEvent, useEffect, useState } from 'react';
 import { loadPart } from '../session/load-part.ts';
 import type { Session } from '../session/session.ts';
 import { directPlace, topicPlace } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { Banner } from './banner.tsx';
 import { Conversation } from './conversation.tsx';
 import { useDesktopNotifications } from './desktop-notifications.ts';
@@ -64,7 +65,7 @@ function Frame() {
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.
     <div className="frame" data-sidebar={isOpen ? 'open' : 'closed'} onClick={follow}>
       <a className="skip" href="#compose">
-        Skip to the compose box
+        {t('skipToTheComposeBox')}
       </a>
       <Banner />
       <Sidebar onClose={() => setOpen(false)} />
@@ -73,7 +74,7 @@ function Frame() {
       <Dialogs />
       <button type="button" className="sidebar-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span aria-hidden="true">☰</span>
-        <span className="hidden">Conversations</span>
+        <span className="hidden">{t('conversations')}</span>
       </button>
     </div>
   );
@@ -102,9 +103,9 @@ const listPage = (path: '/' | '/mentions' | '/starred', kind: 'feed' | 'mentions
     component: () => <Conversation narrow={{ kind }} near={rootRoute.useSearch().near} empty={empty} />,
   });
 const lists = [
-  listPage('/', 'feed', 'There are no messages here yet.'),
-  listPage('/mentions', 'mentions', 'Nobody has mentioned you yet.'),
-  listPage('/starred', 'starred', 'You have not starred a message yet. Stars are only for you.'),
+  listPage('/', 'feed', t('thereAreNoMessagesHereYet')),
+  listPage('/mentions', 'mentions', t('nobodyHasMentionedYouYet')),
+  listPage('/starred', 'starred', t('youHaveNotStarredAMessageYet')),
 ] as const;
 
 const inbox = createRoute({
@@ -174,8 +175,8 @@ function NotFound() {
   return (
     <main className="conversation">
       <div className="empty">
-        <h1>There is no such page</h1>
-        <a href="/">Go to the combined feed</a>
+        <h1>{t('thereIsNoSuchPage')}</h1>
+        <a href="/">{t('goToTheCombinedFeed')}</a>
       </div>
     </main>
   );

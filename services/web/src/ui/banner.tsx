@@ -1,9 +1,10 @@
+import { t } from '../text/text.ts';
 import { useSelected } from './session-context.tsx';
 
 const texts = {
   connected: '',
-  reconnecting: 'Reconnecting. What you write is sent when the server answers.',
-  'caught up': 'Connected again, everything is up to date.',
+  reconnecting: t('reconnectingWhatYouWriteIsSentWhen'),
+  'caught up': t('connectedAgainEverythingIsUpToDate'),
 };
 
 /** Says what the connection does. It stays in the page, so that screen readers read changes. */

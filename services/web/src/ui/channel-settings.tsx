@@ -2,6 +2,7 @@ import { type FormEvent, useCallback, useEffect, useState } from 'react';
 import type { Model } from '../state/model.ts';
 import { isPermitted, may } from '../state/permissions.ts';
 import type { GroupSetting } from '../state/writing-snapshot.ts';
+import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { MembersField } from './members-field.tsx';
@@ -27,16 +28,16 @@ interface Channel {
 type Described = Channel & Readonly<Record<string, unknown>>;
 
 const permissions = {
-  can_send_message_group: 'Send messages',
-  can_subscribe_group: 'Subscribe, even if the channel is private',
-  can_add_subscribers_group: 'Subscribe others',
-  can_remove_subscribers_group: 'Unsubscribe others',
-  can_move_messages_within_channel_group: 'Move messages to other topics',
-  can_move_messages_out_of_channel_group: 'Move messages to other channels',
-  can_resolve_topics_group: 'Mark topics as resolved',
-  can_delete_own_message_group: 'Delete own messages',
-  can_delete_any_message_group: 'Delete messages of others',
-  can_administer_channel_group: 'Change these settings',
+  can_send_message_group: t('sendMessages'),
+  can_subscribe_group: t('subscribeEvenIfTheChannelIsPrivate'),
+  can_add_subscribers_group: t('subscribeOthers'),
+  can_remove_subscribers_group: t('unsubscribeOthers'),
+  can_move_messages_within_channel_group: t('moveMessagesToOtherTopics'),
+  can_move_messages_out_of_channel_group: t('moveMessagesToOtherChannels'),
+  can_resolve_topics_group: t('markTopicsAsResolved'),
+  can_delete_own_message_group: t('deleteOwnMessages'),
+  can_delete_any_message_group: t('deleteMessagesOfOthers'),
+  can_administer_channel_group: t('changeTheseSettings'),
 } as const;
 
 const permissionValue = (channel: Described, name: string): GroupSetting => channel[name] as GroupSetting;
@@ -59,7 +60,7 @@ export function ChannelSettings({ id, onChanged }: { id: number; onChanged: () =
   if (!channel)
     return (
       <div className="panel">
-        {loading.problem === undefined && <p role="status">Loading…</p>}
+        {loading.problem === undefined && <p role="status">{t('loading')}</p>}
         <Outcome task={loading} />
       </div>
     );
@@ -75,7 +76,7 @@ export function ChannelSettings({ id, onChanged }: { id: number; onChanged: () =
         <>
           <Names channel={channel} update={update} />
           <Choices channel={channel} update={update} />
-          <h4>Who may</h4>
+          <h4>{t('whoMay')}</h4>
           <PermissionFields
             level="stream"
             permissions={permissions}
@@ -111,10 +112,10 @@ function Subscribers({ channel }: { channel: Described }) {
   const isActive = (id: number): boolean => model.people.get(id)?.isActive ?? false;
   return (
     <>
-      <h4>Subscribers</h4>
+      <h4>{t('subscribers')}</h4>
       <MembersField
         title={`Subscribers of ${name}`}
-        label="Subscribe a person"
+        label={t('subscribeAPerson')}
         members={{ people: people.filter(isActive), groups: [] }}
         isDisabled={task.isBusy}
         mayAdd={
@@ -148,16 +149,16 @@ function Names({ channel, update }: PartProps) {
   };
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(() => update(changed), 'Saved.');
+    void task.run(() => update(changed), t('saved'));
   };
   return (
     <>
-      <h4>Name</h4>
+      <h4>{t('name')}</h4>
       <form className="stack" onSubmit={save}>
-        <Field label="Name of the channel">
+        <Field label={t('nameOfTheChannel')}>
           <input value={name} required maxLength={60} onChange={(event) => setName(event.target.value)} />
         </Field>
-        <Field label="Description">
+        <Field label={t('description')}>
           <input value={description} maxLength={1_024} onChange={(event) => setDescription(event.target.value)} />
         </Field>
         <button
@@ -165,7 +166,7 @@ function Names({ channel, update }: PartProps) {
           className="primary"
           disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
         >
-          Save the name
+          {t('saveTheName')}
         </button>
         <Outcome task={task} />
       </form>
@@ -174,10 +175,10 @@ function Names({ channel, update }: PartProps) {
 }
 
 const privacies = [
-  ['public', 'Everybody but guests can find and read it'],
-  ['shared', 'Private; new subscribers see older messages'],
-  ['protected', 'Private; new subscribers do not see older messages'],
-  ['web', 'Everybody on the internet can read it'],
+  ['public', t('everybodyButGuestsCanFindAndRead')],
+  ['shared', t('privateNewSubscribersSeeOlderMessages')],
+  ['protected', t('privateNewSubscribersDoNotSeeOlder')],
+  ['web', t('everybodyOnTheInternetCanReadIt')],
 ] as const;
 type Privacy = (typeof privacies)[number][0];
 
@@ -196,40 +197,40 @@ const changesFor = (privacy: Privacy): Changes => {
 };
 
 const topicPolicies = [
-  ['inherit', 'As the organization says'],
-  ['allow_empty_topic', 'May be left out'],
-  ['disable_empty_topic', 'Are required'],
-  ['empty_topic_only', 'There are none'],
+  ['inherit', t('asTheOrganizationSays')],
+  ['allow_empty_topic', t('mayBeLeftOut')],
+  ['disable_empty_topic', t('areRequired')],
+  ['empty_topic_only', t('topicsNone')],
 ] as const;
 
 function Choices({ channel, update }: PartProps) {
   const folders = useSelected(({ model }) => model.folders);
   const mayOpen = useSelected(({ model }) => may(model, 'can_create_web_public_channel_group'));
   const task = useTask();
-  const save = (changes: Changes): void => void task.run(() => update(changes), 'Saved.');
+  const save = (changes: Changes): void => void task.run(() => update(changes), t('saved'));
   const privacy = privacyOf(channel);
   return (
     <>
-      <h4>Settings</h4>
+      <h4>{t('settings')}</h4>
       <Choice
-        label="Access"
+        label={t('access')}
         value={privacy}
         options={privacies.filter(([value]) => value !== 'web' || mayOpen || privacy === 'web')}
         task={task}
         onChange={(value) => save(changesFor(value as Privacy))}
       />
       <Choice
-        label="Folder in the sidebar"
+        label={t('folderInTheSidebar')}
         value={String(channel.folder_id ?? '')}
         options={[
-          ['', 'None'],
+          ['', t('folderNone')],
           ...folders.filter(({ isArchived }) => !isArchived).map(({ id, name }) => [String(id), name] as const),
         ]}
         task={task}
         onChange={(value) => save({ folder_id: value === '' ? null : Number(value) })}
       />
       <Choice
-        label="Topics"
+        label={t('topics')}
         value={channel.topics_policy}
         options={topicPolicies}
         task={task}
@@ -269,7 +270,7 @@ function Archive({ channel, update }: PartProps) {
     <>
       <p className="card-tools">
         <ConfirmButton
-          action="Archive"
+          action={t('archive')}
           name={channel.name}
           isDisabled={task.isBusy}
           onConfirm={() => void task.run(() => update({ is_archived: true }))}

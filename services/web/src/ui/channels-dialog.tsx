@@ -1,4 +1,5 @@
 import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { t } from '../text/text.ts';
 import { ChannelSettings } from './channel-settings.tsx';
 import { Check, Field } from './field.tsx';
 import { Modal } from './modal.tsx';
@@ -48,17 +49,17 @@ export default function Channels() {
   const wanted = filter.trim().toLowerCase();
   const found = (all ?? []).filter(({ name }) => name.toLowerCase().includes(wanted));
   return (
-    <Modal title="Channels" isWide>
+    <Modal title={t('channels')} isWide>
       <div className="row">
         <input
           type="search"
-          aria-label="Find channels"
-          placeholder="Find channels"
+          aria-label={t('findChannels')}
+          placeholder={t('findChannels')}
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
         />
         <button type="button" className="primary" aria-expanded={isNew} onClick={() => setNew(!isNew)}>
-          New channel
+          {t('newChannel')}
         </button>
       </div>
       {isNew && <NewChannel />}
@@ -73,7 +74,7 @@ export default function Channels() {
           />
         ))}
       </ul>
-      {all && found.length === 0 && <p className="faint">No channel has such a name.</p>}
+      {all && found.length === 0 && <p className="faint">{t('noChannelHasSuchAName')}</p>}
       {found.length > shown && <p className="faint">{found.length - shown} more: type a name.</p>}
       <Outcome task={loading} />
     </Modal>
@@ -103,14 +104,14 @@ function ChannelCard({ listed, isOpen, onToggle, onChanged }: ChannelCardProps) 
           <bdi>
             <b>#{name}</b>
           </bdi>
-          {isPrivate && <span className="faint"> Private</span>}
+          {isPrivate && <span className="faint"> {t('privateChannel')}</span>}
         </span>
         <span className="card-tools">
           <button type="button" className="plain" aria-expanded={isOpen} onClick={onToggle}>
             Details<span className="hidden"> of {name}</span>
           </button>
           <button type="button" className={own ? 'plain' : 'primary'} disabled={task.isBusy} onClick={change}>
-            {own ? 'Unsubscribe' : 'Subscribe'}
+            {own ? t('unsubscribe') : t('subscribe')}
             <span className="hidden"> {name}</span>
           </button>
         </span>
@@ -135,8 +136,8 @@ function Own({ id, task }: { id: number; task: Task }) {
     void task.run(() => client.updateSubscriptions({ subscription_data: [{ stream_id: id, property, value }] }));
   return (
     <div className="card-tools">
-      <Check label="Pinned" isOn={own.isPinned} onChange={(isOn) => set('pin_to_top', isOn)} />
-      <Check label="Muted" isOn={own.isMuted} onChange={(isOn) => set('is_muted', isOn)} />
+      <Check label={t('pinned')} isOn={own.isPinned} onChange={(isOn) => set('pin_to_top', isOn)} />
+      <Check label={t('muted')} isOn={own.isMuted} onChange={(isOn) => set('is_muted', isOn)} />
       <label className="check">
         <input
           type="color"
@@ -146,7 +147,7 @@ function Own({ id, task }: { id: number; task: Task }) {
             if (event.target.value !== own.color) set('color', event.target.value);
           }}
         />
-        <span>Color</span>
+        <span>{t('color')}</span>
       </label>
     </div>
   );
@@ -168,15 +169,15 @@ function NewChannel() {
   };
   return (
     <form className="stack panel" onSubmit={create}>
-      <Field label="Name">
+      <Field label={t('name')}>
         <input value={name} required maxLength={60} onChange={(event) => setName(event.target.value)} />
       </Field>
-      <Field label="Description">
+      <Field label={t('description')}>
         <input value={description} maxLength={1_024} onChange={(event) => setDescription(event.target.value)} />
       </Field>
-      <Check label="Private: only members see it and its messages" isOn={isPrivate} onChange={setPrivate} />
+      <Check label={t('privateOnlyMembersSeeItAndIts')} isOn={isPrivate} onChange={setPrivate} />
       <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
-        Create
+        {t('create')}
       </button>
       <Outcome task={task} />
     </form>

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { t } from '../text/text.ts';
 
 export interface Choice {
   key: string;
@@ -89,7 +90,7 @@ export function Chooser<C extends Choice>({ label, placeholder, choicesFor, onCh
         ))}
       </div>
       <p className="hint" role="status">
-        {choices.length === 0 ? 'Nothing found.' : columns > 1 ? choices[active]?.label : ''}
+        {choices.length === 0 ? t('nothingFound') : columns > 1 ? choices[active]?.label : ''}
       </p>
     </>
   );

@@ -3,6 +3,7 @@ import type { Suggestion } from '../state/completion.ts';
 import { textOf } from '../state/edits.ts';
 import { may } from '../state/permissions.ts';
 import { keyOf, type Place } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { Preview } from './compose-preview.tsx';
 import { Toolbar } from './compose-toolbar.tsx';
 import { UploadList, useUploads } from './compose-uploads.tsx';
@@ -77,7 +78,7 @@ export function Editor({ draftKey, place, target = place, label, onSend, problem
         onPreview={() => setPreview(!isPreview)}
         onFiles={uploads.add}
         onEmoji={() =>
-          openDialog({ name: 'emoji', title: 'Add an emoji', onChoose: (_emoji, written) => insertEmoji(written) })
+          openDialog({ name: 'emoji', title: t('addAnEmoji'), onChoose: (_emoji, written) => insertEmoji(written) })
         }
         onSchedule={target ? schedule : undefined}
       />
@@ -141,7 +142,7 @@ function TextBox({ box, text, setText, label, place, isHidden, submit, onFiles }
       {isOpen && (
         <SuggestionList
           id={id}
-          label="Suggestions"
+          label={t('suggestions')}
           all={suggestions.all}
           active={suggestions.active}
           onChoose={choose}

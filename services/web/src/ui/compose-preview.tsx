@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { problemOf } from '../session/problem.ts';
+import { t } from '../text/text.ts';
 import { Rendered } from './rendered.tsx';
 import { useSession } from './session-context.tsx';
 
@@ -18,9 +19,9 @@ export function Preview({ content }: { content: string }) {
   }, [session, content]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard.
-    <section className="preview" aria-label="Preview" aria-busy={html === undefined} tabIndex={0}>
+    <section className="preview" aria-label={t('preview')} aria-busy={html === undefined} tabIndex={0}>
       {problem !== undefined && <p role="alert">The preview failed: {problem}</p>}
-      {html === '' && <p className="faint">There is nothing to preview.</p>}
+      {html === '' && <p className="faint">{t('thereIsNothingToPreview')}</p>}
       <Rendered html={html ?? ''} />
     </section>
   );

@@ -1,4 +1,5 @@
 import { type ReactNode, useRef } from 'react';
+import { t } from '../text/text.ts';
 
 interface ToolbarProps {
   isPreview: boolean;
@@ -30,23 +31,23 @@ export function Toolbar({ isPreview, isBlocked, onPreview, onFiles, onEmoji, onS
           event.target.value = '';
         }}
       />
-      <Tool name="Attach files" onClick={() => files.current?.click()}>
+      <Tool name={t('attachFiles')} onClick={() => files.current?.click()}>
         <Icon path={icons.attach} />
       </Tool>
-      <Tool name="Emoji" onClick={onEmoji}>
+      <Tool name={t('emoji')} onClick={onEmoji}>
         <Icon path={icons.emoji} />
       </Tool>
-      <Tool name="Preview" isPressed={isPreview} onClick={onPreview}>
+      <Tool name={t('preview')} isPressed={isPreview} onClick={onPreview}>
         <Icon path={icons.preview} />
       </Tool>
       <span className="space" />
       {onSchedule && (
-        <Tool name="Send later" isDisabled={isBlocked} onClick={onSchedule}>
+        <Tool name={t('sendLater')} isDisabled={isBlocked} onClick={onSchedule}>
           <Icon path={icons.clock} />
         </Tool>
       )}
       <button type="submit" className="primary" disabled={isBlocked}>
-        Send
+        {t('send')}
       </button>
     </div>
   );

@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { problemOf } from '../session/problem.ts';
 import { upload } from '../session/upload.ts';
+import { t } from '../text/text.ts';
 import { insertText } from './insert-text.ts';
 import { useSelected } from './session-context.tsx';
 
@@ -78,7 +79,7 @@ function addLink(box: HTMLTextAreaElement, name: string, url: string): void {
 export function UploadList({ uploads: { all, remove } }: { uploads: Uploads }) {
   if (all.length === 0) return null;
   return (
-    <ul className="uploads" aria-label="Files">
+    <ul className="uploads" aria-label={t('files')}>
       {all.map((one) => (
         <li key={one.id}>
           <bdi>{one.name}</bdi>
@@ -90,7 +91,7 @@ export function UploadList({ uploads: { all, remove } }: { uploads: Uploads }) {
             </span>
           )}
           <button type="button" className="plain" onClick={() => remove(one)}>
-            {one.problem === undefined ? 'Cancel' : 'Remove'}
+            {one.problem === undefined ? t('cancel') : t('remove')}
             <span className="hidden"> {one.name}</span>
           </button>
         </li>

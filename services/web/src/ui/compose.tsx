@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { keyOf, type Place, topicPlace } from '../state/place.ts';
 import { topicRule } from '../state/writing.ts';
+import { t } from '../text/text.ts';
 import { Editor } from './compose-editor.tsx';
 import { TopicInput } from './topic-input.tsx';
 import './compose.css';
@@ -17,9 +18,9 @@ export function Compose({ place, label }: { place: Place; label: string }) {
     place.kind !== 'topic'
       ? undefined
       : place.topic === '' && rule === 'disable_empty_topic'
-        ? 'Messages in this channel need a topic.'
+        ? t('messagesInThisChannelNeedATopic')
         : place.topic !== '' && rule === 'empty_topic_only'
-          ? 'This channel has no topics beside general chat.'
+          ? t('thisChannelHasNoTopicsBesideGeneral')
           : undefined;
   const send = (content: string): void => session.send(place, content);
   return <Editor draftKey={keyOf(place)} place={place} label={label} onSend={send} problem={topicProblem} isFocused />;
@@ -43,7 +44,7 @@ export function NewTopic({ channelId }: { channelId: number }) {
         <TopicInput
           channelId={channelId}
           value={topic}
-          placeholder={rule === 'disable_empty_topic' ? 'Required' : 'general chat'}
+          placeholder={rule === 'disable_empty_topic' ? t('required') : t('generalChat')}
           onChange={setTopic}
         />
       )}
@@ -51,9 +52,9 @@ export function NewTopic({ channelId }: { channelId: number }) {
         draftKey={keyOf({ kind: 'channel', channelId })}
         place={undefined}
         target={topicPlace(channelId, topic.trim())}
-        label="Message of a new topic"
+        label={t('messageOfANewTopic')}
         onSend={send}
-        problem={isMissing ? 'Messages in this channel need a topic.' : undefined}
+        problem={isMissing ? t('messagesInThisChannelNeedATopic') : undefined}
       />
     </div>
   );

@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import { copy } from './clipboard.ts';
 import { dateLanguage } from './dates.ts';
 import { isOwnPath } from './own-path.ts';
@@ -82,7 +83,7 @@ function foldable(block: Element): HTMLElement {
   const [header, content] = block.children;
   const summary = document.createElement('summary');
   summary.append(...((header?.querySelector('p') ?? header)?.childNodes ?? []));
-  if (summary.textContent.trim() === '') summary.textContent = 'Spoiler';
+  if (summary.textContent.trim() === '') summary.textContent = t('spoiler');
   const details = document.createElement('details');
   details.append(summary, ...(content?.childNodes ?? []));
   return details;
@@ -96,13 +97,13 @@ function addCopyButton(block: Element): void {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'copy-code';
-  button.textContent = 'Copy';
-  button.title = 'Copy the code';
+  button.textContent = t('copy');
+  button.title = t('copyTheCode');
   button.addEventListener('click', () => {
     void copy(code.textContent).then(() => {
-      button.textContent = 'Copied';
+      button.textContent = t('copied');
       setTimeout(() => {
-        button.textContent = 'Copy';
+        button.textContent = t('copy');
       }, copiedMs);
     });
   });

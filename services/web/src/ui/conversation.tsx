@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { keyOf, type Narrow, type Place } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { Compose, NewTopic } from './compose.tsx';
 import { composeIsShown } from './compose-text.ts';
 import { useReadingLock } from './desktop-notifications.ts';
@@ -53,12 +54,12 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
       ) : (
         <div className="empty">
           {problem === undefined ? (
-            <p role="status">Loading messages…</p>
+            <p role="status">{t('loadingMessages')}</p>
           ) : (
             <>
               <p role="alert">The messages could not be loaded: {problem}</p>
               <button type="button" onClick={() => void session.open(narrow, near)}>
-                Try again
+                {t('tryAgain')}
               </button>
             </>
           )}
@@ -93,9 +94,9 @@ function useMoved(narrow: Narrow, near: number | undefined): void {
 function Writing({ narrow }: { narrow: Narrow }) {
   const model = useSelected((state) => state.model);
   if (!isPlace(narrow) && narrow.kind !== 'channel')
-    return <p className="compose-hint">Open a conversation to write in it.</p>;
+    return <p className="compose-hint">{t('openAConversationToWriteInIt')}</p>;
   if (narrow.kind !== 'direct' && !model.channels.has(narrow.channelId))
-    return <p className="compose-hint">You are not subscribed to this channel.</p>;
+    return <p className="compose-hint">{t('youAreNotSubscribedToThisChannel')}</p>;
   return isPlace(narrow) ? (
     <Compose place={narrow as Place} label={`Message ${titleOf(model, narrow)}`} />
   ) : (

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../text/text.ts';
 import { Dialog } from './dialog.tsx';
 import { closeDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
@@ -12,14 +13,14 @@ export default function DeleteDialog({ messageId }: { messageId: number }) {
     closeDialog();
   };
   return (
-    <Dialog title="Delete this message?">
-      <p>It disappears for everybody, for good.</p>
+    <Dialog title={t('deleteThisMessage')}>
+      <p>{t('itDisappearsForEverybodyForGood')}</p>
       <div className="buttons">
         <button type="button" className="danger" disabled={isDeleting} onClick={() => void confirm()}>
-          Delete
+          {t('delete')}
         </button>
         <button type="button" onClick={closeDialog}>
-          Cancel
+          {t('cancel')}
         </button>
       </div>
     </Dialog>

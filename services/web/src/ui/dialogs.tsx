@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect } from 'react';
 import { loadPart } from '../session/load-part.ts';
+import { t } from '../text/text.ts';
 import { closeDialog, useDialog } from './open-dialog.ts';
 
 const NewMessage = lazy(() => loadPart(() => import('./new-message-dialog.tsx')));
@@ -65,7 +66,7 @@ function Loading() {
   }, []);
   return (
     <p className="toast" role="status">
-      Loading…
+      {t('loading')}
     </p>
   );
 }

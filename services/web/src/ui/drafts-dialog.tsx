@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { keyOf } from '../state/place.ts';
 import type { Draft, Reminder, Scheduled } from '../state/writing-snapshot.ts';
+import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
 import { DueForm } from './due-form.tsx';
 import { linkTo } from './links.ts';
@@ -17,9 +18,9 @@ export default function Drafts() {
   const { drafts, scheduled, reminders } = useSelected(({ model }) => model.writing);
   const byDue = (a: { due: number }, b: { due: number }): number => a.due - b.due;
   return (
-    <Modal title="Drafts and scheduled messages" isWide>
-      <h3>Drafts</h3>
-      {drafts.size === 0 && <p className="faint">There are no drafts.</p>}
+    <Modal title={t('draftsAndScheduledMessages')} isWide>
+      <h3>{t('drafts')}</h3>
+      {drafts.size === 0 && <p className="faint">{t('thereAreNoDrafts')}</p>}
       <ul className="cards">
         {[...drafts.values()]
           .sort((a, b) => b.timestamp - a.timestamp)
@@ -27,15 +28,15 @@ export default function Drafts() {
             <DraftCard key={one.id} draft={one} />
           ))}
       </ul>
-      <h3>Scheduled messages</h3>
-      {scheduled.size === 0 && <p className="faint">Nothing is scheduled.</p>}
+      <h3>{t('scheduledMessages')}</h3>
+      {scheduled.size === 0 && <p className="faint">{t('nothingIsScheduled')}</p>}
       <ul className="cards">
         {[...scheduled.values()].sort(byDue).map((one) => (
           <ScheduledCard key={one.id} scheduled={one} />
         ))}
       </ul>
-      <h3>Reminders</h3>
-      {reminders.size === 0 && <p className="faint">There are no reminders.</p>}
+      <h3>{t('reminders')}</h3>
+      {reminders.size === 0 && <p className="faint">{t('thereAreNoReminders')}</p>}
       <ul className="cards">
         {[...reminders.values()].sort(byDue).map((one) => (
           <ReminderCard key={one.id} reminder={one} />
@@ -49,7 +50,7 @@ function DraftCard({ draft: { id, place, content, timestamp } }: { draft: Draft 
   const session = useSession();
   const navigate = useNavigate();
   const task = useTask();
-  const title = useSelected(({ model }) => (place ? titleOf(model, place) : 'Not addressed'));
+  const title = useSelected(({ model }) => (place ? titleOf(model, place) : t('notAddressed')));
   const open = (): void => {
     if (!place) return;
     session.writer.choose(keyOf(place), id);
@@ -68,7 +69,7 @@ function DraftCard({ draft: { id, place, content, timestamp } }: { draft: Draft 
       <p className="card-tools">
         {place && (
           <button type="button" className="plain" onClick={open}>
-            Continue writing
+            {t('continueWriting')}
           </button>
         )}
         <button
@@ -77,7 +78,7 @@ function DraftCard({ draft: { id, place, content, timestamp } }: { draft: Draft 
           disabled={task.isBusy}
           onClick={() => void task.run(() => session.writer.deleteDraft(id))}
         >
-          Delete
+          {t('delete')}
         </button>
       </p>
       <Outcome task={task} />
@@ -103,16 +104,16 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
         <bdi>{title}</bdi>
         <span className="faint">{shortTime(due)}</span>
       </p>
-      {hasFailed && <p className="alarm">It could not be sent when it was due.</p>}
+      {hasFailed && <p className="alarm">{t('itCouldNotBeSentWhenIt')}</p>}
       <p className="excerpt" dir="auto">
         {content}
       </p>
       <p className="card-tools">
         <button type="button" className="plain" aria-expanded={open === 'text'} onClick={() => toggle('text')}>
-          Edit
+          {t('edit')}
         </button>
         <button type="button" className="plain" aria-expanded={open === 'time'} onClick={() => toggle('time')}>
-          Change the time
+          {t('changeTheTime')}
         </button>
         <button
           type="button"
@@ -120,13 +121,13 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
           disabled={task.isBusy}
           onClick={() => void task.run(() => client.deleteScheduledMessage({ scheduled_message_id: id }))}
         >
-          Delete
+          {t('delete')}
         </button>
       </p>
       {open === 'text' && <TextForm initial={content} task={task} onSave={(text) => change({ content: text })} />}
       {open === 'time' && (
         <DueForm
-          action="Save the time"
+          action={t('saveTheTime')}
           task={task}
           initial={new Date(due * 1_000)}
           onChoose={(next) => change({ scheduled_delivery_timestamp: next })}
@@ -153,9 +154,15 @@ function TextForm({ initial, task, onSave }: TextFormProps) {
         onSave(text);
       }}
     >
-      <textarea aria-label="Text" rows={4} dir="auto" value={text} onChange={(event) => setText(event.target.value)} />
+      <textarea
+        aria-label={t('text')}
+        rows={4}
+        dir="auto"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
       <button type="submit" className="primary" disabled={task.isBusy || text.trim() === ''}>
-        Save
+        {t('save')}
       </button>
       <Outcome task={task} />
     </form>
@@ -180,7 +187,7 @@ function ReminderCard({ reminder: { id, content, due } }: { reminder: Reminder }
           disabled={task.isBusy}
           onClick={() => void task.run(() => client.deleteReminder({ reminder_id: id }))}
         >
-          Delete
+          {t('delete')}
         </button>
       </p>
       <Outcome task={task} />

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../text/text.ts';
 import { choicesAt, dueOf, localInput } from './due.ts';
 import { Outcome } from './outcome.tsx';
 import type { Task } from './use-task.ts';
@@ -31,10 +32,10 @@ export function DueForm({ action, task, initial, onChoose }: DueFormProps) {
         ))}
       </div>
       <label className="field">
-        <span>Date and time</span>
+        <span>{t('dateAndTime')}</span>
         <input type="datetime-local" required value={value} onChange={(event) => setValue(event.target.value)} />
       </label>
-      {due === undefined && <p className="alarm">Choose a time to come.</p>}
+      {due === undefined && <p className="alarm">{t('chooseATimeToCome')}</p>}
       <button type="submit" className="primary" disabled={due === undefined || task.isBusy}>
         {action}
       </button>

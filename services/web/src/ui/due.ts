@@ -1,3 +1,5 @@
+import { t } from '../text/text.ts';
+
 const minute = 60_000;
 
 const parts = (date: Date): [string, string] => [
@@ -30,10 +32,10 @@ export function choicesAt(now: Date): Choice[] {
   };
   const untilMonday = (8 - now.getDay()) % 7 || 7;
   const all = [
-    { name: 'In one hour', at: new Date(now.getTime() + 60 * minute) },
-    { name: 'This afternoon', at: at(0, 15) },
-    { name: 'Tomorrow morning', at: at(1, 9) },
-    { name: 'Monday morning', at: at(untilMonday, 9) },
+    { name: t('inOneHour'), at: new Date(now.getTime() + 60 * minute) },
+    { name: t('thisAfternoon'), at: at(0, 15) },
+    { name: t('tomorrowMorning'), at: at(1, 9) },
+    { name: t('mondayMorning'), at: at(untilMonday, 9) },
   ];
   return all.filter((one) => one.at.getTime() > now.getTime() + 30 * minute);
 }

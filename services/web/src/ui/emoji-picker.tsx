@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { problemOf } from '../session/problem.ts';
 import type { Emoji } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { type Choice, Chooser } from './chooser.tsx';
 import { Dialog } from './dialog.tsx';
 import { EmojiGlyph, emojiTitle } from './emoji.tsx';
@@ -36,7 +37,7 @@ function rankOf({ names, emoji_code }: Named): number {
 /** The server's own table of names. */
 async function readTable(): Promise<Named[]> {
   const answer = await fetch('/static/emoji_data.json');
-  if (!answer.ok) throw new Error('The emoji could not be loaded.');
+  if (!answer.ok) throw new Error(t('theEmojiCouldNotBeLoaded'));
   const { code_to_names } = (await answer.json()) as { code_to_names: Record<string, string[]> };
   return Object.entries(code_to_names).map(([emoji_code, names]) => ({
     emoji_name: names[0] ?? '',
@@ -97,8 +98,8 @@ export default function EmojiPicker({ title, onChoose }: EmojiPickerProps) {
     <Dialog title={title}>
       {problem !== undefined && <p role="alert">{problem}</p>}
       <Chooser
-        label="Find an emoji"
-        placeholder="Find an emoji"
+        label={t('findAnEmoji')}
+        placeholder={t('findAnEmoji')}
         choicesFor={choicesFor}
         onChoose={choose}
         columns={columns}

@@ -1,16 +1,17 @@
 import type { Model } from '../state/model.ts';
 import type { PermissionRule } from '../state/realm.ts';
 import type { Group } from '../state/writing-snapshot.ts';
+import { t } from '../text/text.ts';
 
 const systemNames: Record<string, string> = {
-  'role:nobody': 'Nobody',
-  'role:owners': 'Owners',
-  'role:administrators': 'Administrators',
-  'role:moderators': 'Moderators',
-  'role:fullmembers': 'Full members',
-  'role:members': 'Members',
-  'role:everyone': 'Everybody, guests too',
-  'role:internet': 'Everybody on the internet',
+  'role:nobody': t('nobody'),
+  'role:owners': t('owners'),
+  'role:administrators': t('administrators'),
+  'role:moderators': t('moderators'),
+  'role:fullmembers': t('fullMembers'),
+  'role:members': t('members'),
+  'role:everyone': t('everybodyGuestsToo'),
+  'role:internet': t('everybodyOnTheInternet'),
 };
 const systemOrder = Object.keys(systemNames);
 

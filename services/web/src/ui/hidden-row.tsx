@@ -1,4 +1,5 @@
 import { placeOf } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { Day, PlaceLine } from './message-row.tsx';
 import type { Row } from './rows.ts';
 import { useDirectory } from './session-context.tsx';
@@ -29,7 +30,7 @@ export function HiddenRow({ row, hasPlaces, isCurrent, onFocus, onReveal }: Hidd
       <p className="hidden-messages">
         {text}
         <button type="button" tabIndex={isCurrent ? 0 : -1} onClick={onReveal}>
-          Show
+          {t('show')}
         </button>
       </p>
     </article>

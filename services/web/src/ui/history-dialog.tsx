@@ -1,6 +1,7 @@
 import type { Client } from '@natter/client';
 import { useEffect, useState } from 'react';
 import { problemOf } from '../session/problem.ts';
+import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
 import { Modal } from './modal.tsx';
 import { channelName, type Directory, personName, topicName } from './names.ts';
@@ -25,10 +26,10 @@ export default function History({ messageId }: { messageId: number }) {
     return () => request.abort();
   }, [client, messageId]);
   return (
-    <Modal title="Edits and moves" isWide>
+    <Modal title={t('editsAndMoves')} isWide>
       {problem !== undefined && <p role="alert">The history could not be loaded: {problem}</p>}
-      {problem === undefined && versions === undefined && <p role="status">Loading…</p>}
-      <ol className="cards history" aria-label="Versions">
+      {problem === undefined && versions === undefined && <p role="status">{t('loading')}</p>}
+      <ol className="cards history" aria-label={t('versions')}>
         {versions?.map((version, index) => (
           <li key={index}>
             <p className="card-head">
@@ -50,7 +51,7 @@ const isEdit = ({ prev_content }: Version): boolean => prev_content !== undefine
 const isMove = ({ prev_topic, prev_stream }: Version): boolean => prev_topic !== undefined || prev_stream !== undefined;
 
 function doneBy(directory: Directory, version: Version, isFirst: boolean): string {
-  const name = version.user_id === null ? 'somebody' : personName(directory, version.user_id);
+  const name = version.user_id === null ? t('somebody') : personName(directory, version.user_id);
   if (isFirst) return `Written by ${name}`;
   if (isEdit(version) && isMove(version)) return `Edited and moved by ${name}`;
   return `${isMove(version) ? 'Moved' : 'Edited'} by ${name}`;
@@ -64,13 +65,13 @@ function Moved({ version, directory }: { version: Version; directory: Directory 
   return (
     <dl className="moved">
       <div>
-        <dt>From</dt>
+        <dt>{t('movedFrom')}</dt>
         <dd>
           <bdi>{nameOf(prev_stream, prev_topic ?? topic)}</bdi>
         </dd>
       </div>
       <div>
-        <dt>To</dt>
+        <dt>{t('movedTo')}</dt>
         <dd>
           <bdi>{nameOf(stream, topic)}</bdi>
         </dd>

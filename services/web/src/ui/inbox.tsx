@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Place } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { linkTo } from './links.ts';
 import { channelName, peopleNames, topicName } from './names.ts';
 import { usePageTitle } from './page-title.ts';
@@ -23,7 +24,7 @@ function groupsOf(model: Model): Group[] {
     const key = isTopic ? `channel:${place.channelId}` : 'direct';
     const group = groups.get(key) ?? {
       key,
-      title: isTopic ? `#${channelName(model, place.channelId)}` : 'Direct messages',
+      title: isTopic ? `#${channelName(model, place.channelId)}` : t('directMessages'),
       color: isTopic ? model.channels.get(place.channelId)?.color : undefined,
       entries: [],
     };
@@ -44,16 +45,16 @@ export function InboxPage() {
   useEffect(() => {
     session.shown = undefined;
   }, [session]);
-  usePageTitle('Inbox');
+  usePageTitle(t('inbox'));
   const groups = groupsOf(model);
   return (
     <main className="conversation">
-      <h1>Inbox</h1>
+      <h1>{t('inbox')}</h1>
       <div className="page">
         {groups.length === 0 && (
           <div className="empty">
-            <p>You have read everything.</p>
-            <Link to="/recent">See recent conversations</Link>
+            <p>{t('youHaveReadEverything')}</p>
+            <Link to="/recent">{t('seeRecentConversations')}</Link>
           </div>
         )}
         {groups.map(({ key, title, color, entries }) => (
@@ -65,8 +66,8 @@ export function InboxPage() {
                   <Link {...linkTo(place)} className="entry">
                     <span className="label">{label}</span>
                     {ids.some((id) => model.marks.mentions.has(id)) && (
-                      <span className="mentioned" title="You are mentioned">
-                        @<span className="hidden"> You are mentioned</span>
+                      <span className="mentioned" title={t('youAreMentioned')}>
+                        @<span className="hidden"> {t('youAreMentioned')}</span>
                       </span>
                     )}
                     <span className="count">
@@ -74,7 +75,7 @@ export function InboxPage() {
                       <span className="hidden"> unread</span>
                     </span>
                   </Link>
-                  <button type="button" title="Mark as read" onClick={() => void session.actions.markRead(ids)}>
+                  <button type="button" title={t('markAsRead')} onClick={() => void session.actions.markRead(ids)}>
                     <span aria-hidden="true">✓</span>
                     <span className="hidden">Mark {label} as read</span>
                   </button>

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react';
 import { findPeople } from '../state/completion.ts';
 import type { Model } from '../state/model.ts';
+import { t } from '../text/text.ts';
 import { ComboField } from './combo-field.tsx';
 import { groupName } from './groups.ts';
 import { personName } from './names.ts';
@@ -59,7 +60,7 @@ export function MembersField({
   return (
     <div className="members" ref={box}>
       {entries.length === 0 ? (
-        <p className="faint">Nobody yet.</p>
+        <p className="faint">{t('nobodyYet')}</p>
       ) : (
         <ul className="chips" aria-label={title}>
           {entries.slice(0, shownMembers).map(({ kind, id, name }) => (
@@ -96,7 +97,7 @@ export function MembersField({
 
 const nameOfGroup = (model: Model, id: number): string => {
   const group = model.writing.groups.get(id);
-  return group ? groupName(group) : 'Unknown group';
+  return group ? groupName(group) : t('unknownGroup');
 };
 
 function choicesOf(query: string, model: Model, { members, groups }: { members: Members; groups: readonly number[] }) {
@@ -104,10 +105,10 @@ function choicesOf(query: string, model: Model, { members, groups }: { members: 
   const foundGroups = groups
     .filter((id) => !members.groups.includes(id) && nameOfGroup(model, id).toLowerCase().includes(wanted))
     .slice(0, shown / 2)
-    .map((id) => ({ key: `groups ${id}`, label: nameOfGroup(model, id), detail: 'Group', insert: '' }));
+    .map((id) => ({ key: `groups ${id}`, label: nameOfGroup(model, id), detail: t('group'), insert: '' }));
   const around = { model, place: undefined, writers: noWriters };
   const people = findPeople(query, around, shown + members.people.length)
     .filter(({ id }) => !members.people.includes(id))
-    .map(({ id, name, isBot }) => ({ key: `people ${id}`, label: name, detail: isBot ? 'Bot' : '', insert: '' }));
+    .map(({ id, name, isBot }) => ({ key: `people ${id}`, label: name, detail: isBot ? t('bot') : '', insert: '' }));
   return [...foundGroups, ...people].slice(0, shown);
 }

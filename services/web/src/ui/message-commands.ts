@@ -1,6 +1,7 @@
 import type { useNavigate } from '@tanstack/react-router';
 import type { Session } from '../session/session.ts';
 import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { composeIn, focusCompose } from './compose-text.ts';
 import { linkTo, permalink } from './links.ts';
 import { personName } from './names.ts';
@@ -54,7 +55,7 @@ export async function forward(session: Session, message: Message): Promise<void>
 export function react(session: Session, messageId: number): void {
   openDialog({
     name: 'emoji',
-    title: 'React with an emoji',
+    title: t('reactWithAnEmoji'),
     onChoose: (emoji) => {
       const { messages, model } = session.state;
       const message = messages.get(messageId);

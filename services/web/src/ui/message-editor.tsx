@@ -1,5 +1,6 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { Message } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { editedText, keepEditedText } from './editing.ts';
 import { useSession } from './session-context.tsx';
 
@@ -38,7 +39,7 @@ export function MessageEditor({ message, onClose: close }: { message: Message; o
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, [text === undefined]);
-  if (text === undefined) return <p role="status">Loading the text…</p>;
+  if (text === undefined) return <p role="status">{t('loadingTheText')}</p>;
   const save = async (event?: FormEvent): Promise<void> => {
     event?.preventDefault();
     if (text.trim() === '' || isSaving) return;
@@ -61,7 +62,7 @@ export function MessageEditor({ message, onClose: close }: { message: Message; o
     <form className="editor" onSubmit={(event) => void save(event)}>
       <textarea
         ref={box}
-        aria-label="Text of the message"
+        aria-label={t('textOfTheMessage')}
         value={text}
         rows={Math.min(maxRows, Math.max(2, text.split('\n').length))}
         onChange={(event) => {
@@ -72,10 +73,10 @@ export function MessageEditor({ message, onClose: close }: { message: Message; o
       />
       <div className="buttons">
         <button type="submit" className="primary" disabled={isSaving || text.trim() === ''}>
-          Save
+          {t('save')}
         </button>
         <button type="button" onClick={onClose}>
-          Cancel
+          {t('cancel')}
         </button>
       </div>
     </form>

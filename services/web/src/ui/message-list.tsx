@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { mayGrow } from '../state/bounds.ts';
 import { holds, keyOf, type Narrow } from '../state/place.ts';
 import type { View } from '../state/views.ts';
+import { t } from '../text/text.ts';
 import { focusMessage, useReading } from './editing.ts';
 import { HiddenRow } from './hidden-row.tsx';
 import { MessageRow, OutgoingRow } from './message-row.tsx';
@@ -19,7 +20,7 @@ interface MessageListProps {
   empty?: string;
 }
 
-export function MessageList({ view, near, empty = 'There are no messages here yet.' }: MessageListProps) {
+export function MessageList({ view, near, empty = t('thereAreNoMessagesHereYet') }: MessageListProps) {
   const session = useSession();
   const { narrow } = view;
   const messages = useSelected((state) => state.messages);
@@ -63,7 +64,7 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
   const isPlace = narrow.kind === 'topic' || narrow.kind === 'direct';
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard.
-    <section className="messages" ref={scroller} tabIndex={0} aria-label="Messages">
+    <section className="messages" ref={scroller} tabIndex={0} aria-label={t('messages')}>
       {rows.length === 0 && <p className="empty">{withoutRows(view, empty)}</p>}
       <div className="canvas" role={rows.length > 0 ? 'feed' : undefined} style={{ height: list.getTotalSize() }}>
         {items.map(({ index, key, start }) => {
@@ -114,7 +115,7 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
 function withoutRows(view: View, empty: string): string {
   if (view.hasOldest && view.hasNewest) return empty;
   const isLoading = mayGrow(view, 'oldest', undefined) || mayGrow(view, 'newest', undefined);
-  return isLoading ? 'Loading messages…' : 'The newest messages here are of people whom you have muted.';
+  return isLoading ? t('loadingMessages') : t('theNewestMessagesHereAreOfPeople');
 }
 
 /** No message is newer. */

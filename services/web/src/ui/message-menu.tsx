@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { mayDelete, mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { type Message, placeOf } from '../state/place.ts';
 import { hasHistory, mayEdit } from '../state/rules.ts';
+import { t } from '../text/text.ts';
 import { copy } from './clipboard.ts';
 import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
@@ -29,37 +30,37 @@ export function Toolbar({ message, isReachable, onEdit }: ToolbarProps) {
       <button
         type="button"
         tabIndex={tabIndex}
-        title="React with thumbs up"
+        title={t('reactWithThumbsUp')}
         onClick={() => void session.actions.toggleReaction(message, thumbsUp, session.state.model.ownId)}
       >
         <span className="glyph" aria-hidden="true">
           👍
         </span>
-        <span className="hidden">React with thumbs up</span>
+        <span className="hidden">{t('reactWithThumbsUp')}</span>
       </button>
       <button
         type="button"
         tabIndex={tabIndex}
-        title="React with another emoji"
+        title={t('reactWithAnotherEmoji')}
         onClick={() => react(session, message.id)}
       >
         <span aria-hidden="true">☺</span>
-        <span className="hidden">React with another emoji</span>
+        <span className="hidden">{t('reactWithAnotherEmoji')}</span>
       </button>
       <button
         type="button"
         tabIndex={tabIndex}
         aria-pressed={isStarred}
-        title={isStarred ? 'Remove the star' : 'Star'}
+        title={isStarred ? t('removeTheStar') : t('star')}
         onClick={() => void session.actions.toggleStar(message)}
       >
         <span aria-hidden="true">{isStarred ? '★' : '☆'}</span>
-        <span className="hidden">Star</span>
+        <span className="hidden">{t('star')}</span>
       </button>
       <Menu.Root modal={false} open={isOpen} onOpenChange={setOpen}>
-        <Menu.Trigger tabIndex={tabIndex} title="More actions">
+        <Menu.Trigger tabIndex={tabIndex} title={t('moreActions')}>
           <span aria-hidden="true">⋮</span>
-          <span className="hidden">More actions</span>
+          <span className="hidden">{t('moreActions')}</span>
         </Menu.Trigger>
         {isOpen && <Actions message={message} onEdit={onEdit} />}
       </Menu.Root>
@@ -90,40 +91,42 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
         onCloseAutoFocus={(event) => !keepsFocus && event.preventDefault()}
       >
         <Item onSelect={elsewhere(() => reply(session, navigate, message))} keys="r">
-          Reply
+          {t('reply')}
         </Item>
         <Item onSelect={elsewhere(() => void quote(session, navigate, message))} keys=">">
-          Quote and reply
+          {t('quoteAndReply')}
         </Item>
-        <Item onSelect={elsewhere(() => void forward(session, message))}>Forward…</Item>
+        <Item onSelect={elsewhere(() => void forward(session, message))}>{t('forward')}</Item>
         {mayEdit(model, message, now) && (
           <Item onSelect={elsewhere(onEdit)} keys="e">
-            Edit
+            {t('edit')}
           </Item>
         )}
         {place.kind === 'topic' && (mayMoveWithin(model, place) || mayMoveOut(model, place)) && (
           <Item onSelect={elsewhere(() => openDialog({ name: 'move', place, messageId: message.id }))} keys="m">
-            Move…
+            {t('moveMenu')}
           </Item>
         )}
         <Menu.Separator className="menu-line" />
-        <Item onSelect={() => void copy(permalink(model, place, message.id))}>Copy link</Item>
+        <Item onSelect={() => void copy(permalink(model, place, message.id))}>{t('copyLink')}</Item>
         <Item onSelect={() => void markUnreadFrom(session, message)} keys="U">
-          Mark as unread from here
+          {t('markAsUnreadFromHere')}
         </Item>
         {hasHistory(model, message) && (
           <Item onSelect={elsewhere(() => openDialog({ name: 'history', messageId: message.id }))} keys="H">
-            Edits and moves…
+            {t('editsAndMovesMenu')}
           </Item>
         )}
         <Item onSelect={elsewhere(() => openDialog({ name: 'person', userId: message.sender_id }))} keys="u">
-          About the sender…
+          {t('aboutTheSenderMenu')}
         </Item>
-        <Item onSelect={elsewhere(() => openDialog({ name: 'remind', messageId: message.id }))}>Remind me…</Item>
+        <Item onSelect={elsewhere(() => openDialog({ name: 'remind', messageId: message.id }))}>{t('remindMenu')}</Item>
         {mayDelete(model, message, now) && (
           <>
             <Menu.Separator className="menu-line" />
-            <Item onSelect={elsewhere(() => openDialog({ name: 'delete', messageId: message.id }))}>Delete…</Item>
+            <Item onSelect={elsewhere(() => openDialog({ name: 'delete', messageId: message.id }))}>
+              {t('deleteMenu')}
+            </Item>
           </>
         )}
       </Menu.Content>

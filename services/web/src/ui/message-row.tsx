@@ -3,6 +3,7 @@ import { memo, type ReactNode, useMemo } from 'react';
 import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { widgetOf } from '../state/widgets.ts';
+import { t } from '../text/text.ts';
 import { dateLanguage } from './dates.ts';
 import { edit, endEdit, focusMessage, isElsewhere, useEditing } from './editing.ts';
 import { linkTo } from './links.ts';
@@ -99,8 +100,8 @@ const noProps = {};
 const isSet = (time: number | null | undefined): boolean => time !== undefined && time !== null;
 
 function changeOf({ last_edit_timestamp, last_moved_timestamp }: Message): string | undefined {
-  if (isSet(last_edit_timestamp)) return 'edited';
-  return isSet(last_moved_timestamp) ? 'moved' : undefined;
+  if (isSet(last_edit_timestamp)) return t('edited');
+  return isSet(last_moved_timestamp) ? t('moved') : undefined;
 }
 
 /** A poll or a list of tasks takes the place of the text that made it. */
@@ -179,7 +180,7 @@ export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing })
     >
       <Day row={row} />
       <Body name={personName(model, model.ownId)} row={row} senderId={model.ownId} ownId={model.ownId}>
-        <span className="state">{problem === undefined ? 'Sending…' : ''}</span>
+        <span className="state">{problem === undefined ? t('sending') : ''}</span>
         <div className="content unsent" dir="auto">
           {content}
         </div>
@@ -187,10 +188,10 @@ export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing })
           <div className="problem" role="alert">
             <span>Not sent: {problem}</span>
             <button type="button" onClick={() => session.retry(outgoing)}>
-              Send again
+              {t('sendAgain')}
             </button>
             <button type="button" onClick={() => session.discard(outgoing)}>
-              Discard
+              {t('discard')}
             </button>
           </div>
         )}

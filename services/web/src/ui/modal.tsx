@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import './modal.css';
 import { type ReactNode, useId } from 'react';
 import { closeDialog } from './open-dialog.ts';
@@ -11,7 +12,7 @@ export function Modal({ title, isWide = false, children }: { title: string; isWi
     <dialog {...element} className="modal" data-wide={isWide} aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" className="tool-button" aria-label="Close" onClick={closeDialog}>
+        <button type="button" className="tool-button" aria-label={t('close')} onClick={closeDialog}>
           <span aria-hidden="true">✕</span>
         </button>
       </header>

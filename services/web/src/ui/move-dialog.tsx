@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { keyOf, type Place, topicPlace } from '../state/place.ts';
 import { topicRule } from '../state/writing.ts';
+import { t } from '../text/text.ts';
 import { Check, Field } from './field.tsx';
 import { linkTo } from './links.ts';
 import { Modal } from './modal.tsx';
@@ -13,9 +14,9 @@ import { TopicInput } from './topic-input.tsx';
 import { useTask } from './use-task.ts';
 
 const scopes = [
-  ['change_one', 'This message alone'],
-  ['change_later', 'This message and the later ones of the topic'],
-  ['change_all', 'All messages of the topic'],
+  ['change_one', t('thisMessageAlone')],
+  ['change_later', t('thisMessageAndTheLaterOnesOf')],
+  ['change_all', t('allMessagesOfTheTopic')],
 ] as const;
 type Scope = (typeof scopes)[number][0];
 
@@ -61,20 +62,20 @@ export default function Move({ place, messageId }: MoveProps) {
     void task.run(move);
   };
   return (
-    <Modal title={messageId === undefined ? 'Move or rename the topic' : 'Move messages'}>
+    <Modal title={messageId === undefined ? t('moveOrRenameTheTopic') : t('moveMessages')}>
       <form className="stack" onSubmit={submit}>
         {mayMoveOut(model, place) && <ChannelChoice value={channelId} onChange={setChannelId} />}
         {rule !== 'empty_topic_only' && mayMoveWithin(model, place) && (
           <TopicInput
             channelId={channelId}
             value={topic}
-            placeholder={rule === 'disable_empty_topic' ? 'Required' : 'general chat'}
+            placeholder={rule === 'disable_empty_topic' ? t('required') : t('generalChat')}
             onChange={setTopic}
           />
         )}
         {messageId !== undefined && (
           <fieldset className="stack">
-            <legend>What is moved</legend>
+            <legend>{t('scopeOfMove')}</legend>
             {scopes.map(([value, label]) => (
               <label key={value} className="check">
                 <input type="radio" name="scope" checked={scope === value} onChange={() => setScope(value)} />
@@ -83,10 +84,10 @@ export default function Move({ place, messageId }: MoveProps) {
             ))}
           </fieldset>
         )}
-        <Check label="Say so in the new topic" isOn={tellsNew} onChange={setTellsNew} />
-        <Check label="Say so in the old topic" isOn={tellsOld} onChange={setTellsOld} />
+        <Check label={t('saySoInTheNewTopic')} isOn={tellsNew} onChange={setTellsNew} />
+        <Check label={t('saySoInTheOldTopic')} isOn={tellsOld} onChange={setTellsOld} />
         <button type="submit" className="primary" disabled={task.isBusy || isSame || isMissing}>
-          Move
+          {t('move')}
         </button>
         <Outcome task={task} />
       </form>
@@ -98,7 +99,7 @@ function ChannelChoice({ value, onChange }: { value: number; onChange: (channelI
   const channels = useSelected(({ model }) => model.channels);
   const sorted = [...channels.values()].sort((a, b) => a.name.localeCompare(b.name));
   return (
-    <Field label="Channel">
+    <Field label={t('channel')}>
       <select value={value} onChange={(event) => onChange(Number(event.target.value))}>
         {sorted.map(({ id, name }) => (
           <option key={id} value={id}>

@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import { personName } from './names.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
@@ -15,7 +16,7 @@ export function MuteButton({ userId }: { userId: number }) {
   return (
     <>
       <button type="button" className="plain" disabled={task.isBusy} onClick={change}>
-        {isMuted ? 'Unmute' : 'Mute'}
+        {isMuted ? t('unmute') : t('mute')}
       </button>
       {task.problem !== undefined && (
         <span role="alert" className="alarm">
@@ -33,9 +34,9 @@ export function MutedPeople() {
   const task = useTask();
   return (
     <>
-      <h3>Muted people</h3>
-      {model.muted.size === 0 && <p className="faint">Nobody. A profile has a button to mute the person.</p>}
-      <ul className="cards" aria-label="Muted people">
+      <h3>{t('mutedPeople')}</h3>
+      {model.muted.size === 0 && <p className="faint">{t('nobodyAProfileHasAButtonTo')}</p>}
+      <ul className="cards" aria-label={t('mutedPeople')}>
         {[...model.muted].map((id) => (
           <li key={id} className="row">
             <bdi>{personName(model, id)}</bdi>
@@ -43,7 +44,7 @@ export function MutedPeople() {
               type="button"
               className="plain"
               disabled={task.isBusy}
-              onClick={() => void task.run(() => client.unmuteUser({ muted_user_id: id }), 'Unmuted.')}
+              onClick={() => void task.run(() => client.unmuteUser({ muted_user_id: id }), t('unmuted'))}
             >
               Unmute<span className="hidden"> {personName(model, id)}</span>
             </button>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { findChannels, findPartners } from '../state/completion.ts';
 import { directPlace, keyOf, type Narrow, topicPlace } from '../state/place.ts';
 import { topicRule } from '../state/writing.ts';
+import { t } from '../text/text.ts';
 import { ComboField } from './combo-field.tsx';
 import { composeIn } from './compose-text.ts';
 import { linkTo } from './links.ts';
@@ -31,13 +32,13 @@ export default function NewMessage({ text }: { text: string | undefined }) {
     void navigate(linkTo(narrow));
   };
   return (
-    <Modal title={text === undefined ? 'New message' : 'Forward the message'}>
+    <Modal title={text === undefined ? t('newMessage') : t('forwardTheMessage')}>
       <fieldset className="tabs">
-        <legend className="hidden">Kind of message</legend>
+        <legend className="hidden">{t('kindOfMessage')}</legend>
         {(['channel', 'direct'] as const).map((one) => (
           <label key={one}>
             <input type="radio" name="kind" checked={kind === one} onChange={() => setKind(one)} />
-            {one === 'channel' ? 'In a channel' : 'Direct message'}
+            {one === 'channel' ? t('inAChannel') : t('directMessage')}
           </label>
         ))}
       </fieldset>
@@ -72,7 +73,7 @@ function ToChannel({ onGo }: ToProps) {
       }}
     >
       <ComboField
-        label="Channel"
+        label={t('channel')}
         list="Channels"
         value={query}
         found={found}
@@ -89,12 +90,12 @@ function ToChannel({ onGo }: ToProps) {
         <TopicInput
           channelId={channelId}
           value={topic}
-          placeholder={rule === 'disable_empty_topic' ? 'Required' : 'general chat'}
+          placeholder={rule === 'disable_empty_topic' ? t('required') : t('generalChat')}
           onChange={setTopic}
         />
       )}
       <button type="submit" className="primary" disabled={channelId === undefined || isMissing}>
-        Write
+        {t('write')}
       </button>
     </form>
   );
@@ -107,7 +108,7 @@ function ToPeople({ onGo }: ToProps) {
   const found = findPartners(query, { model, place: undefined, writers: noWriters }, 8 + chosen.length)
     .filter(({ id }) => !chosen.includes(id))
     .slice(0, 8)
-    .map(({ id, name, isBot }) => ({ key: String(id), label: name, detail: isBot ? 'Bot' : '', insert: name }));
+    .map(({ id, name, isBot }) => ({ key: String(id), label: name, detail: isBot ? t('bot') : '', insert: name }));
   return (
     <form
       className="stack"
@@ -116,7 +117,7 @@ function ToPeople({ onGo }: ToProps) {
         if (chosen.length > 0) onGo(directPlace(chosen, model.ownId));
       }}
     >
-      <ul className="chips" aria-label="Recipients">
+      <ul className="chips" aria-label={t('recipients')}>
         {chosen.map((id) => (
           <li key={id}>
             <bdi>{personName(model, id)}</bdi>
@@ -128,7 +129,7 @@ function ToPeople({ onGo }: ToProps) {
         ))}
       </ul>
       <ComboField
-        label="To"
+        label={t('movedTo')}
         list="People"
         value={query}
         found={found}
@@ -139,7 +140,7 @@ function ToPeople({ onGo }: ToProps) {
         }}
       />
       <button type="submit" className="primary" disabled={chosen.length === 0}>
-        Write
+        {t('write')}
       </button>
     </form>
   );

@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
 /** Shows the reason why the last action had no effect. */
@@ -10,7 +11,7 @@ export function Notice() {
         <p>
           {notice}
           <button type="button" onClick={() => session.dismissNotice()}>
-            Close
+            {t('close')}
           </button>
         </p>
       )}

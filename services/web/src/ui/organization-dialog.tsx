@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Model } from '../state/model.ts';
 import { may } from '../state/permissions.ts';
+import { t } from '../text/text.ts';
 import { Modal } from './modal.tsx';
 import { EmojiList } from './organization-emoji.tsx';
 import { FolderList } from './organization-folders.tsx';
@@ -19,15 +20,15 @@ const mayInvite = (model: Model): boolean =>
   may(model, 'can_invite_users_group') || may(model, 'create_multiuse_invite_group');
 
 const sections = [
-  { name: 'General', Page: General, isFor: isAdministrator },
-  { name: 'Permissions', Page: Permissions, isFor: isAdministrator },
-  { name: 'People', Page: People, isFor: isAdministrator },
-  { name: 'Invitations', Page: Invitations, isFor: mayInvite },
-  { name: 'Groups', Page: Groups, isFor: () => true },
-  { name: 'Folders', Page: FolderList, isFor: isAdministrator },
-  { name: 'Profile fields', Page: ProfileFields, isFor: isAdministrator },
-  { name: 'Emoji', Page: EmojiList, isFor: () => true },
-  { name: 'Linkifiers', Page: Linkifiers, isFor: isAdministrator },
+  { name: t('general'), Page: General, isFor: isAdministrator },
+  { name: t('permissions'), Page: Permissions, isFor: isAdministrator },
+  { name: t('people'), Page: People, isFor: isAdministrator },
+  { name: t('invitations'), Page: Invitations, isFor: mayInvite },
+  { name: t('groups'), Page: Groups, isFor: () => true },
+  { name: t('folders'), Page: FolderList, isFor: isAdministrator },
+  { name: t('profileFields'), Page: ProfileFields, isFor: isAdministrator },
+  { name: t('emoji'), Page: EmojiList, isFor: () => true },
+  { name: t('linkifiers'), Page: Linkifiers, isFor: isAdministrator },
 ] as const;
 
 /** Settings of the organization. A person sees the sections in which they may change something. */
@@ -37,9 +38,9 @@ export default function Organization() {
   const [chosen, setChosen] = useState<string>();
   const current = visible.find(({ name }) => name === chosen) ?? visible[0];
   return (
-    <Modal title="Organization" isWide>
+    <Modal title={t('organization')} isWide>
       <Sections
-        title="Organization"
+        title={t('organization')}
         names={visible.map(({ name }) => name)}
         current={current?.name ?? ''}
         onChoose={setChosen}

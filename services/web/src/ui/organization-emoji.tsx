@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { may } from '../state/permissions.ts';
+import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
@@ -22,16 +23,16 @@ export function EmojiList() {
             <bdi className="grow">:{name}:</bdi>
             {(model.rules.isAdministrator || authorId === model.ownId) && (
               <ConfirmButton
-                action="Remove"
+                action={t('remove')}
                 name={name}
                 isDisabled={task.isBusy}
-                onConfirm={() => void task.run(() => client.removeRealmEmoji({ emoji_name: name }), 'Removed.')}
+                onConfirm={() => void task.run(() => client.removeRealmEmoji({ emoji_name: name }), t('removed'))}
               />
             )}
           </li>
         ))}
       </ul>
-      {all.length === 0 && <p className="faint">Nobody has added an emoji yet.</p>}
+      {all.length === 0 && <p className="faint">{t('nobodyHasAddedAnEmojiYet')}</p>}
       <Outcome task={task} />
     </>
   );
@@ -61,11 +62,11 @@ function NewEmoji() {
       setName((now) => (now === name ? '' : now));
       setFile(undefined);
       setMade(made + 1);
-    }, 'The emoji is added.');
+    }, t('theEmojiIsAdded'));
   };
   return (
     <form className="stack" onSubmit={add}>
-      <Field label="Picture">
+      <Field label={t('picture')}>
         <input
           key={made}
           type="file"
@@ -78,19 +79,19 @@ function NewEmoji() {
           }}
         />
       </Field>
-      <Field label="Name of the emoji">
+      <Field label={t('nameOfTheEmoji')}>
         <input
           value={name}
           required
           maxLength={100}
           pattern="[0-9a-z_\-]*[0-9a-z]"
-          title="Small letters, digits, lines and underscores"
+          title={t('smallLettersDigitsLinesAndUnderscores')}
           autoComplete="off"
           onChange={(event) => setName(event.target.value)}
         />
       </Field>
       <button type="submit" className="primary" disabled={task.isBusy || !file || name === ''}>
-        Add the emoji
+        {t('addTheEmoji')}
       </button>
       <Outcome task={task} />
     </form>

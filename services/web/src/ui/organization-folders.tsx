@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import type { Folder } from '../state/folders.ts';
+import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { OrderButtons } from './order-buttons.tsx';
@@ -21,11 +22,11 @@ export function FolderList() {
     const other = shown[shown.indexOf(folder) + step];
     if (!other) return;
     const order = folders.map(({ id }) => (id === folder.id ? other.id : id === other.id ? folder.id : id));
-    void task.run(() => client.reorderChannelFolders({ order }), 'The order is changed.');
+    void task.run(() => client.reorderChannelFolders({ order }), t('theOrderIsChanged'));
   };
   return (
     <>
-      <p className="faint">The sidebar shows channels by folder. The settings of a channel choose its folder.</p>
+      <p className="faint">{t('theSidebarShowsChannelsByFolderThe')}</p>
       <NewFolder />
       <ul className="cards">
         {shown.map((folder, at) => (
@@ -42,7 +43,7 @@ export function FolderList() {
           />
         ))}
       </ul>
-      {shown.length === 0 && <p className="faint">There are no folders yet.</p>}
+      {shown.length === 0 && <p className="faint">{t('thereAreNoFoldersYet')}</p>}
       <Outcome task={task} />
     </>
   );
@@ -58,15 +59,15 @@ function NewFolder() {
       await client.createChannelFolder({ name });
       // Keep the text that was typed meanwhile.
       setName((now) => (now === name ? '' : now));
-    }, 'The folder is at the end of the list.');
+    }, t('theFolderIsAtTheEndOf'));
   };
   return (
     <form className="stack" onSubmit={create}>
-      <Field label="Name of the folder">
+      <Field label={t('nameOfTheFolder')}>
         <input value={name} required maxLength={maxName} onChange={(event) => setName(event.target.value)} />
       </Field>
       <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
-        Create the folder
+        {t('createTheFolder')}
       </button>
       <Outcome task={task} />
     </form>
@@ -86,7 +87,7 @@ function FolderCard({ folder: { id, name: known }, task, place }: FolderCardProp
     void task.run(() => client.updateChannelFolder({ channel_folder_id: id, ...changes }), done);
   const rename = (event: FormEvent): void => {
     event.preventDefault();
-    update({ name }, 'The folder is renamed.');
+    update({ name }, t('theFolderIsRenamed'));
   };
   return (
     <li>
@@ -106,10 +107,10 @@ function FolderCard({ folder: { id, name: known }, task, place }: FolderCardProp
       <div className="card-tools">
         <OrderButtons name={known} place={place} />
         <ConfirmButton
-          action="Remove"
+          action={t('remove')}
           name={known}
           isDisabled={task.isBusy}
-          onConfirm={() => update({ is_archived: true }, 'The folder is removed.')}
+          onConfirm={() => update({ is_archived: true }, t('theFolderIsRemoved'))}
         />
       </div>
     </li>

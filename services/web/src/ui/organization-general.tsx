@@ -1,4 +1,5 @@
 import { type FormEvent, useEffect, useState } from 'react';
+import { t } from '../text/text.ts';
 import { Field } from './field.tsx';
 import { OrganizationSettings } from './organization-settings.tsx';
 import { Outcome } from './outcome.tsx';
@@ -42,14 +43,14 @@ function Identity() {
     void task.run(async () => {
       await client.updateRealm(changed);
       setBefore((all) => ({ ...all, ...changed }));
-    }, 'Saved.');
+    }, t('saved'));
   };
   return (
     <form className="stack" onSubmit={save}>
-      <Field label="Name of the organization">
+      <Field label={t('nameOfTheOrganization')}>
         <input value={name} required maxLength={40} onChange={(event) => setName(event.target.value)} />
       </Field>
-      <Field label="Description">
+      <Field label={t('description')}>
         <textarea
           rows={3}
           maxLength={1_000}
@@ -63,7 +64,7 @@ function Identity() {
         className="primary"
         disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
       >
-        Save
+        {t('save')}
       </button>
       <Outcome task={task} />
     </form>

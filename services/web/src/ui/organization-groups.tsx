@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { may, mayChangeMembers, mayManageGroup } from '../state/permissions.ts';
 import type { Group } from '../state/writing-snapshot.ts';
+import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { ownGroups } from './groups.ts';
@@ -14,12 +15,12 @@ type Client = ReturnType<typeof useSession>['client'];
 type Changes = Omit<Parameters<Client['updateUserGroup']>[0], 'user_group_id'>;
 
 const permissions = {
-  can_manage_group: 'Manage the group',
-  can_add_members_group: 'Add members',
-  can_remove_members_group: 'Remove members',
-  can_join_group: 'Join the group',
-  can_leave_group: 'Leave the group',
-  can_mention_group: 'Mention the group',
+  can_manage_group: t('manageTheGroup'),
+  can_add_members_group: t('addMembers'),
+  can_remove_members_group: t('removeMembers'),
+  can_join_group: t('joinTheGroup'),
+  can_leave_group: t('leaveTheGroup'),
+  can_mention_group: t('mentionTheGroup'),
 } as const;
 
 /** The groups that people made. Those of roles cannot be changed. */
@@ -36,14 +37,14 @@ export function Groups() {
       <div className="row">
         <input
           type="search"
-          aria-label="Find groups"
-          placeholder="Find groups"
+          aria-label={t('findGroups')}
+          placeholder={t('findGroups')}
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
         />
         {may(model, 'can_create_groups') && (
           <button type="button" className="primary" aria-expanded={isNew} onClick={() => setNew(!isNew)}>
-            New group
+            {t('newGroup')}
           </button>
         )}
       </div>
@@ -84,7 +85,7 @@ export function Groups() {
         ))}
       </ul>
       {found.length === 0 && (
-        <p className="faint">{all.length === 0 ? 'There are no groups yet.' : 'No group has such a name.'}</p>
+        <p className="faint">{all.length === 0 ? t('thereAreNoGroupsYet') : t('noGroupHasSuchAName')}</p>
       )}
     </>
   );
@@ -112,7 +113,7 @@ function NewGroup({ onMade }: { onMade: (id: number) => void }) {
     <form className="stack panel" onSubmit={create}>
       <NameFields name={name} description={description} onName={setName} onDescription={setDescription} />
       <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
-        Create the group
+        {t('createTheGroup')}
       </button>
       <Outcome task={task} />
     </form>
@@ -129,10 +130,10 @@ interface NameFieldsProps {
 function NameFields({ name, description, onName, onDescription }: NameFieldsProps) {
   return (
     <>
-      <Field label="Name of the group">
+      <Field label={t('nameOfTheGroup')}>
         <input value={name} required maxLength={100} onChange={(event) => onName(event.target.value)} />
       </Field>
-      <Field label="What the group is for">
+      <Field label={t('groupPurpose')}>
         <input value={description} maxLength={1_024} onChange={(event) => onDescription(event.target.value)} />
       </Field>
     </>
@@ -161,10 +162,10 @@ function MembersOf({ group }: { group: Group }) {
     void task.run(() => client.updateUserGroupMembers({ user_group_id: group.id, ...what }));
   return (
     <>
-      <h4>Members</h4>
+      <h4>{t('members')}</h4>
       <MembersField
         title={`Members of ${group.name}`}
-        label={isManager ? 'Add a person or group' : 'Add a person'}
+        label={isManager ? t('addAPersonOrGroup') : t('addAPerson')}
         members={{ people: [...group.members], groups: group.subgroups }}
         groups={isManager ? [...model.writing.groups.keys()].filter((id) => id !== group.id) : []}
         isDisabled={task.isBusy}
@@ -210,11 +211,11 @@ function Manage({ group }: { group: Group }) {
     void task.run(async () => {
       await update(changed);
       setBefore({ name, description });
-    }, 'Saved.');
+    }, t('saved'));
   };
   return (
     <>
-      <h4>Name</h4>
+      <h4>{t('name')}</h4>
       <form className="stack" onSubmit={save}>
         <NameFields name={name} description={description} onName={setName} onDescription={setDescription} />
         <button
@@ -222,11 +223,11 @@ function Manage({ group }: { group: Group }) {
           className="primary"
           disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
         >
-          Save the name
+          {t('saveTheName')}
         </button>
         <Outcome task={task} />
       </form>
-      <h4>Who may</h4>
+      <h4>{t('whoMay')}</h4>
       <PermissionFields
         level="group"
         permissions={permissions}
@@ -244,7 +245,7 @@ function End({ group }: { group: Group }) {
     <>
       <p className="card-tools">
         <ConfirmButton
-          action="Deactivate"
+          action={t('deactivate')}
           name={group.name}
           isDisabled={task.isBusy}
           onConfirm={() => void task.run(() => client.deactivateUserGroup({ user_group_id: group.id }))}

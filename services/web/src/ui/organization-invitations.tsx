@@ -1,6 +1,7 @@
 import { ApiError } from '@natter/client';
 import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
 import { may } from '../state/permissions.ts';
+import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
 import { Check, Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
@@ -30,8 +31,8 @@ export function Invitations() {
   return (
     <>
       <NewInvitations isByMail={isByMail} load={load} />
-      <h3>Open invitations</h3>
-      {all?.length === 0 && <p className="faint">There are none.</p>}
+      <h3>{t('openInvitations')}</h3>
+      {all?.length === 0 && <p className="faint">{t('noInvitations')}</p>}
       <ul className="cards">
         {[...(all ?? [])]
           .sort((a, b) => b.invited - a.invited || b.id - a.id)
@@ -87,17 +88,17 @@ function NewInvitations({ isByMail, load }: { isByMail: boolean; load: () => Pro
       }
       setAddresses('');
       await load();
-    }, 'The invitations are sent.');
+    }, t('theInvitationsAreSent'));
   };
   const makeLink = (): void =>
     void task.run(async () => {
       await client.createInviteLink(shared);
       await load();
-    }, 'The link is at the top of the list.');
+    }, t('theLinkIsAtTheTopOf'));
   return (
     <form className="stack" onSubmit={send}>
       {isByMail && (
-        <Field label="Email addresses, separated by commas or lines">
+        <Field label={t('emailAddressesSeparatedByCommasOrLines')}>
           <textarea rows={3} value={addresses} onChange={(event) => setAddresses(event.target.value)} />
         </Field>
       )}
@@ -105,12 +106,12 @@ function NewInvitations({ isByMail, load }: { isByMail: boolean; load: () => Pro
       <p className="card-tools">
         {isByMail && (
           <button type="submit" className="primary" disabled={task.isBusy || addresses.trim() === ''}>
-            Send invitations
+            {t('sendInvitations')}
           </button>
         )}
         {isByLink && (
           <button type="button" className={isByMail ? 'plain' : 'primary'} disabled={task.isBusy} onClick={makeLink}>
-            New invitation link
+            {t('newInvitationLink')}
           </button>
         )}
       </p>
@@ -132,7 +133,7 @@ function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice
   return (
     <>
       <div className="row">
-        <Field label="Invite as">
+        <Field label={t('inviteAs')}>
           <select value={choice.role} onChange={(event) => onChange({ ...choice, role: Number(event.target.value) })}>
             {roles.map(([value, text]) => (
               <option key={value} value={value}>
@@ -141,7 +142,7 @@ function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice
             ))}
           </select>
         </Field>
-        <Field label="Valid for">
+        <Field label={t('validFor')}>
           <select
             value={choice.minutes ?? 'ever'}
             onChange={({ target: { value } }) =>
@@ -153,12 +154,12 @@ function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice
                 {text}
               </option>
             ))}
-            <option value="ever">Until it is revoked</option>
+            <option value="ever">{t('untilItIsRevoked')}</option>
           </select>
         </Field>
       </div>
       <Check
-        label="Subscribe to the default channels"
+        label={t('subscribeToTheDefaultChannels')}
         isOn={choice.hasDefaults}
         onChange={(hasDefaults) => onChange({ ...choice, hasDefaults })}
       />
@@ -187,7 +188,7 @@ function OpenInvitation({ invitation, load }: { invitation: Invites[number]; loa
   const { client } = useSession();
   const task = useTask();
   const { id, email, link_url, is_multiuse, invited_as, expiry_date } = invitation;
-  const name = email ?? 'the link';
+  const name = email ?? t('theLink');
   const revoke = async (): Promise<void> => {
     await (is_multiuse ? client.revokeInviteLink({ invite_id: id }) : client.revokeInvite({ invite_id: id }));
     await load();
@@ -197,9 +198,9 @@ function OpenInvitation({ invitation, load }: { invitation: Invites[number]; loa
       <div className="row">
         <span className="grow">
           {link_url === undefined ? (
-            <bdi>{email ?? 'A link of somebody else'}</bdi>
+            <bdi>{email ?? t('aLinkOfSomebodyElse')}</bdi>
           ) : (
-            <input readOnly aria-label="Invitation link" value={link_url} onFocus={(e) => e.target.select()} />
+            <input readOnly aria-label={t('invitationLink')} value={link_url} onFocus={(e) => e.target.select()} />
           )}
           <span className="faint">
             {' '}
@@ -213,7 +214,7 @@ function OpenInvitation({ invitation, load }: { invitation: Invites[number]; loa
               type="button"
               className="plain"
               disabled={task.isBusy}
-              onClick={() => void task.run(() => client.resendInvite({ invite_id: id }), 'The mail is sent again.')}
+              onClick={() => void task.run(() => client.resendInvite({ invite_id: id }), t('theMailIsSentAgain'))}
             >
               Send again<span className="hidden"> to {name}</span>
             </button>

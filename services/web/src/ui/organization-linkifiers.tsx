@@ -1,4 +1,5 @@
 import { type FormEvent, useCallback, useState } from 'react';
+import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { OrderButtons } from './order-buttons.tsx';
@@ -22,11 +23,9 @@ export function Linkifiers() {
   const { all, task, load, change, placeOf } = useOrderedList({ fetch, reorder });
   return (
     <>
-      <p className="faint">
-        A text in a message that fits a pattern becomes a link. Names in the pattern stand for parts of the address.
-      </p>
+      <p className="faint">{t('aTextInAMessageThatFits')}</p>
       <LinkifierForm
-        label="Add the linkifier"
+        label={t('addTheLinkifier')}
         initial={{ pattern: '', url_template: '' }}
         onSave={async (texts) => {
           await client.addLinkifier(texts);
@@ -39,7 +38,7 @@ export function Linkifiers() {
             key={one.id}
             linkifier={one}
             place={placeOf(at)}
-            onRemove={() => change(() => client.removeLinkifier({ filter_id: one.id }), 'Removed.')}
+            onRemove={() => change(() => client.removeLinkifier({ filter_id: one.id }), t('removed'))}
             onSave={async (texts) => {
               await client.updateLinkifier({ filter_id: one.id, ...texts });
               await load();
@@ -47,7 +46,7 @@ export function Linkifiers() {
           />
         ))}
       </ul>
-      {all?.length === 0 && <p className="faint">There are no linkifiers yet.</p>}
+      {all?.length === 0 && <p className="faint">{t('thereAreNoLinkifiersYet')}</p>}
       <Outcome task={task} />
     </>
   );
@@ -71,7 +70,7 @@ function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
       // Keep the text that was typed meanwhile.
       setPattern((now) => (now === pattern ? '' : now));
       setTemplate((now) => (now === template ? '' : now));
-    }, 'Saved.');
+    }, t('saved'));
   };
   return (
     <form className="stack" onSubmit={save}>
@@ -130,11 +129,11 @@ function LinkifierCard({ linkifier, place, onRemove, onSave }: LinkifierCardProp
           Change<span className="hidden"> {pattern}</span>
         </button>
         <OrderButtons name={pattern} place={place} />
-        <ConfirmButton action="Remove" name={pattern} isDisabled={place.isBusy} onConfirm={onRemove} />
+        <ConfirmButton action={t('remove')} name={pattern} isDisabled={place.isBusy} onConfirm={onRemove} />
       </div>
       {isOpen && (
         <div className="panel">
-          <LinkifierForm label="Save the linkifier" initial={linkifier} onSave={onSave} />
+          <LinkifierForm label={t('saveTheLinkifier')} initial={linkifier} onSave={onSave} />
         </div>
       )}
     </li>

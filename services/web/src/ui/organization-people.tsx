@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { findPeople } from '../state/completion.ts';
+import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Outcome } from './outcome.tsx';
 import { roles } from './roles.ts';
@@ -26,17 +27,17 @@ export function People() {
     void task.run(async () => {
       await client.updateUser({ user_id_or_email: String(id), role });
       setKnown(new Map(known).set(id, role));
-    }, 'The role is changed.');
+    }, t('theRoleIsChanged'));
   const found = findPeople(filter, { model, place: undefined, writers: noWriters }, shown).filter(
     ({ isBot }) => !isBot,
   );
   return (
     <section aria-labelledby="people">
-      <h3 id="people">People</h3>
+      <h3 id="people">{t('people')}</h3>
       <input
         type="search"
-        aria-label="Find people to change"
-        placeholder="Find people"
+        aria-label={t('findPeopleToChange')}
+        placeholder={t('findPeople')}
         value={filter}
         onChange={(event) => setFilter(event.target.value)}
       />
@@ -60,7 +61,7 @@ export function People() {
             )}
             {id !== model.ownId && (
               <ConfirmButton
-                action="Deactivate"
+                action={t('deactivate')}
                 name={name}
                 isDisabled={task.isBusy}
                 onConfirm={() => void task.run(() => client.deactivateUser({ user_id: id }), `${name} is deactivated.`)}
@@ -69,8 +70,8 @@ export function People() {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="faint">Nobody has such a name.</p>}
-      {found.length >= shown && <p className="faint">There are more: type a name.</p>}
+      {found.length === 0 && <p className="faint">{t('nobodyHasSuchAName')}</p>}
+      {found.length >= shown && <p className="faint">{t('thereAreMoreTypeAName')}</p>}
       <Outcome task={task} />
       <Deactivated filter={filter} />
     </section>
@@ -87,7 +88,7 @@ function Deactivated({ filter }: { filter: string }) {
   );
   return (
     <details className="folded">
-      <summary>Deactivated people</summary>
+      <summary>{t('deactivatedPeople')}</summary>
       <ul className="cards">
         {found.slice(0, shown).map(({ id, name }) => (
           <li key={id} className="row">
@@ -103,8 +104,8 @@ function Deactivated({ filter }: { filter: string }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="faint">Nobody.</p>}
-      {found.length > shown && <p className="faint">There are more: type a name.</p>}
+      {found.length === 0 && <p className="faint">{t('nobodyThere')}</p>}
+      {found.length > shown && <p className="faint">{t('thereAreMoreTypeAName')}</p>}
       <Outcome task={task} />
     </details>
   );

@@ -1,4 +1,5 @@
 import { type FormEvent, useCallback, useState } from 'react';
+import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Check, Field } from './field.tsx';
 import { OrderButtons } from './order-buttons.tsx';
@@ -29,12 +30,14 @@ export function ProfileFields() {
             key={field.id}
             field={field}
             place={placeOf(at)}
-            onRemove={() => change(() => client.removeProfileField({ field_id: field.id }), 'Removed.')}
-            onSave={(changes) => change(() => client.updateProfileField({ field_id: field.id, ...changes }), 'Saved.')}
+            onRemove={() => change(() => client.removeProfileField({ field_id: field.id }), t('removed'))}
+            onSave={(changes) =>
+              change(() => client.updateProfileField({ field_id: field.id, ...changes }), t('saved'))
+            }
           />
         ))}
       </ul>
-      {all?.length === 0 && <p className="faint">There are no profile fields yet.</p>}
+      {all?.length === 0 && <p className="faint">{t('thereAreNoProfileFieldsYet')}</p>}
       <Outcome task={task} />
     </>
   );
@@ -43,7 +46,7 @@ export function ProfileFields() {
 const accounts = [
   ['github', 'GitHub'],
   ['twitter', 'Twitter'],
-  ['custom', 'Another'],
+  ['custom', t('anotherService')],
 ] as const;
 
 function NewField({ load }: { load: () => Promise<void> }) {
@@ -70,11 +73,11 @@ function NewField({ load }: { load: () => Promise<void> }) {
       setHint('');
       setOptions('');
       await load();
-    }, 'The field is at the end of the list.');
+    }, t('theFieldIsAtTheEndOf'));
   };
   return (
     <form className="stack" onSubmit={create}>
-      <Field label="Kind of field">
+      <Field label={t('kindOfField')}>
         <select value={kind} onChange={(event) => setKind(Number(event.target.value))}>
           {kindNames.map(([value, text]) => (
             <option key={value} value={value}>
@@ -84,7 +87,7 @@ function NewField({ load }: { load: () => Promise<void> }) {
         </select>
       </Field>
       {kind === fieldKinds.account && (
-        <Field label="Service">
+        <Field label={t('service')}>
           <select value={account} onChange={(event) => setAccount(event.target.value)}>
             {accounts.map(([value, text]) => (
               <option key={value} value={value}>
@@ -102,7 +105,7 @@ function NewField({ load }: { load: () => Promise<void> }) {
       )}
       {kind === fieldKinds.options && <OptionLines value={options} onChange={setOptions} />}
       <button type="submit" className="primary" disabled={task.isBusy || (!isKnownAccount && name.trim() === '')}>
-        Add the field
+        {t('addTheField')}
       </button>
       <Outcome task={task} />
     </form>
@@ -119,10 +122,10 @@ interface LabelProps {
 function Label({ name, hint, onName, onHint }: LabelProps) {
   return (
     <>
-      <Field label="Name of the field">
+      <Field label={t('nameOfTheField')}>
         <input value={name} required maxLength={40} onChange={(event) => onName(event.target.value)} />
       </Field>
-      <Field label="Hint for those who fill it in">
+      <Field label={t('hintForThoseWhoFillItIn')}>
         <input value={hint} maxLength={80} onChange={(event) => onHint(event.target.value)} />
       </Field>
     </>
@@ -131,7 +134,7 @@ function Label({ name, hint, onName, onHint }: LabelProps) {
 
 function OptionLines({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return (
-    <Field label="Options, one in each line">
+    <Field label={t('optionsOneInEachLine')}>
       <textarea rows={4} value={value} required onChange={(event) => onChange(event.target.value)} />
     </Field>
   );
@@ -158,7 +161,7 @@ function FieldCard({ field, place, onRemove, onSave }: FieldCardProps) {
           Change<span className="hidden"> {name}</span>
         </button>
         <OrderButtons name={name} place={place} />
-        <ConfirmButton action="Remove" name={name} isDisabled={place.isBusy} onConfirm={onRemove} />
+        <ConfirmButton action={t('remove')} name={name} isDisabled={place.isBusy} onConfirm={onRemove} />
       </div>
       {isOpen && <FieldForm field={field} isBusy={place.isBusy} onSave={onSave} />}
     </li>
@@ -188,19 +191,19 @@ function FieldForm({ field, isBusy, onSave }: FieldFormProps) {
       <Label name={name} hint={hint} onName={setName} onHint={setHint} />
       {field.type === fieldKinds.options && <OptionLines value={lines} onChange={setLines} />}
       <Check
-        label="Everybody should fill it in"
+        label={t('everybodyShouldFillItIn')}
         isOn={field.required}
         isDisabled={isBusy}
         onChange={(required) => onSave({ required })}
       />
       <Check
-        label="People change it themselves"
+        label={t('peopleChangeItThemselves')}
         isOn={field.editable_by_user}
         isDisabled={isBusy}
         onChange={(editable_by_user) => onSave({ editable_by_user })}
       />
       <button type="submit" className="primary" disabled={isBusy || name.trim() === ''}>
-        Save the field
+        {t('saveTheField')}
       </button>
     </form>
   );

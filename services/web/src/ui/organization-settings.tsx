@@ -1,4 +1,5 @@
 import type { SettingValue } from '../state/realm.ts';
+import { t } from '../text/text.ts';
 import { Check } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
@@ -7,32 +8,32 @@ import { type Task, useTask } from './use-task.ts';
 type Changes = Parameters<ReturnType<typeof useSession>['client']['updateRealm']>[0];
 
 const joining = [
-  ['invite_required', 'Only invited people may join'],
-  ['invite_links_verify_email', 'Verify the address of those who join by a link'],
-  ['send_welcome_emails', 'Send a mail that welcomes newcomers'],
+  ['invite_required', t('onlyInvitedPeopleMayJoin')],
+  ['invite_links_verify_email', t('verifyTheAddressOfThoseWhoJoin')],
+  ['send_welcome_emails', t('sendAMailThatWelcomesNewcomers')],
 ] as const;
 const profiles = [
-  ['require_unique_names', 'No two people may have the same name'],
-  ['name_changes_disabled', 'People may not change their names'],
-  ['email_changes_disabled', 'People may not change their addresses'],
-  ['avatar_changes_disabled', 'People may not change their pictures'],
-  ['presence_disabled', 'Nobody sees who is online'],
-  ['enable_read_receipts', 'People see who has read a message'],
+  ['require_unique_names', t('noTwoPeopleMayHaveTheSame')],
+  ['name_changes_disabled', t('peopleMayNotChangeTheirNames')],
+  ['email_changes_disabled', t('peopleMayNotChangeTheirAddresses')],
+  ['avatar_changes_disabled', t('peopleMayNotChangeTheirPictures')],
+  ['presence_disabled', t('nobodySeesWhoIsOnline')],
+  ['enable_read_receipts', t('peopleSeeWhoHasReadAMessage')],
 ] as const;
 const messages = [
-  ['allow_message_editing', 'People may edit their messages'],
-  ['inline_image_preview', 'Show linked pictures below messages'],
-  ['inline_url_embed_preview', 'Show what is on linked pages below messages'],
-  ['send_channel_events_messages', 'Post a message when the settings of a channel change'],
-  ['message_content_allowed_in_email_notifications', 'Mails may contain the text of messages'],
-  ['digest_emails_enabled', 'Mail digests to people who were away for long'],
+  ['allow_message_editing', t('peopleMayEditTheirMessages')],
+  ['inline_image_preview', t('showLinkedPicturesBelowMessages')],
+  ['inline_url_embed_preview', t('showWhatIsOnLinkedPagesBelow')],
+  ['send_channel_events_messages', t('postAMessageWhenTheSettingsOf')],
+  ['message_content_allowed_in_email_notifications', t('mailsMayContainTheTextOfMessages')],
+  ['digest_emails_enabled', t('mailDigestsToPeopleWhoWereAway')],
 ] as const;
 
 const limits = [
-  ['message_content_edit_limit_seconds', 'Time to edit a message'],
-  ['message_content_delete_limit_seconds', 'Time to delete a message'],
-  ['move_messages_within_stream_limit_seconds', 'Time to move a message to another topic'],
-  ['move_messages_between_streams_limit_seconds', 'Time to move a message to another channel'],
+  ['message_content_edit_limit_seconds', t('timeToEditAMessage')],
+  ['message_content_delete_limit_seconds', t('timeToDeleteAMessage')],
+  ['move_messages_within_stream_limit_seconds', t('timeToMoveToTopic')],
+  ['move_messages_between_streams_limit_seconds', t('timeToMoveToChannel')],
 ] as const;
 const durations: readonly (readonly [number, string])[] = [
   [120, '2 minutes'],
@@ -44,24 +45,24 @@ const durations: readonly (readonly [number, string])[] = [
 const choices = [
   {
     name: 'message_edit_history_visibility_policy',
-    label: 'Earlier versions of messages',
+    label: t('earlierVersionsOfMessages'),
     options: [
-      ['all', 'Everybody sees edits and moves'],
-      ['moves', 'Everybody sees moves alone'],
-      ['none', 'Nobody sees them'],
+      ['all', t('everybodySeesEditsAndMoves')],
+      ['moves', t('everybodySeesMovesAlone')],
+      ['none', t('nobodySeesThem')],
     ],
   },
   {
     name: 'topics_policy',
-    label: 'Topics in channels',
+    label: t('topicsInChannels'),
     options: [
-      ['allow_empty_topic', 'May be left out'],
-      ['disable_empty_topic', 'Are required'],
+      ['allow_empty_topic', t('mayBeLeftOut')],
+      ['disable_empty_topic', t('areRequired')],
     ],
   },
   {
     name: 'default_language',
-    label: 'Language of mails and notices',
+    label: t('languageOfMailsAndNotices'),
     options: [
       ['en', 'English'],
       ['de', 'Deutsch'],
@@ -76,7 +77,7 @@ export function OrganizationSettings() {
   const settings = useSelected(({ model }) => model.realm.settings);
   const task = useTask();
   const set = (name: string, value: SettingValue): void =>
-    void task.run(() => client.updateRealm({ [name]: value as unknown } as Changes), 'Saved.');
+    void task.run(() => client.updateRealm({ [name]: value as unknown } as Changes), t('saved'));
   const checks = (all: readonly (readonly [string, string])[]) =>
     all.map(([name, label]) => (
       <Check
@@ -90,15 +91,15 @@ export function OrganizationSettings() {
   return (
     <>
       <fieldset className="stack">
-        <legend>Joining</legend>
+        <legend>{t('joining')}</legend>
         {checks(joining)}
       </fieldset>
       <fieldset className="stack">
-        <legend>Profiles</legend>
+        <legend>{t('profiles')}</legend>
         {checks(profiles)}
       </fieldset>
       <fieldset className="stack">
-        <legend>Messages</legend>
+        <legend>{t('messages')}</legend>
         {checks(messages)}
         {limits.map(([name, label]) => (
           <Limit key={name} label={label} value={settings[name] ?? null} task={task} onChange={(to) => set(name, to)} />
@@ -143,7 +144,7 @@ function Limit({ label, value, task, onChange }: LimitProps) {
         disabled={task.isBusy}
         onChange={(event) => onChange(event.target.value === 'unlimited' ? 'unlimited' : Number(event.target.value))}
       >
-        <option value="unlimited">No limit</option>
+        <option value="unlimited">{t('noLimit')}</option>
         {durations.map(([seconds, text]) => (
           <option key={seconds} value={seconds}>
             {text}

@@ -3,6 +3,7 @@ import { isMuted, type Model } from '../state/model.ts';
 import { directPlace, keyOf, type Narrow, type Place } from '../state/place.ts';
 import { conversationsOf } from '../state/recent.ts';
 import type { State } from '../state/state.ts';
+import { t } from '../text/text.ts';
 import { type Choice, Chooser } from './chooser.tsx';
 import { Dialog } from './dialog.tsx';
 import { linkTo } from './links.ts';
@@ -34,15 +35,15 @@ function targetsOf({ model, views, messages }: State): Target[] {
     [...model.people.values()].filter(({ id, isActive: isHere }) => isHere && !model.muted.has(id)).map(({ id }) => id),
   );
   const pages: Target[] = [
-    { key: 'inbox', label: 'Inbox', hint: 'View', go: (navigate) => navigate({ to: '/inbox' }) },
-    ...(['all', 'feed', 'mentions', 'starred'] as const).map((kind) => targetOf(model, { kind }, 'View')),
-    { key: 'search', label: 'Search', hint: 'View', go: (navigate) => navigate({ to: '/search' }) },
+    { key: 'inbox', label: t('inbox'), hint: t('view'), go: (navigate) => navigate({ to: '/inbox' }) },
+    ...(['all', 'feed', 'mentions', 'starred'] as const).map((kind) => targetOf(model, { kind }, t('view'))),
+    { key: 'search', label: t('search'), hint: t('view'), go: (navigate) => navigate({ to: '/search' }) },
   ];
   const targets = [
     ...pages,
-    ...[...model.channels.keys()].map((channelId) => targetOf(model, { kind: 'channel', channelId }, 'Channel')),
-    ...places.map((place) => targetOf(model, place, place.kind === 'topic' ? 'Topic' : 'Direct messages')),
-    ...[...isActive].map((id) => targetOf(model, directPlace([id], model.ownId), 'Direct messages')),
+    ...[...model.channels.keys()].map((channelId) => targetOf(model, { kind: 'channel', channelId }, t('channel'))),
+    ...places.map((place) => targetOf(model, place, place.kind === 'topic' ? t('topic') : t('directMessages'))),
+    ...[...isActive].map((id) => targetOf(model, directPlace([id], model.ownId), t('directMessages'))),
   ];
   return [...new Map(targets.map((one) => [one.key, one])).values()];
 }
@@ -76,10 +77,10 @@ export default function Palette() {
     void go(navigate);
   };
   return (
-    <Dialog title="Go to" isTitleHidden>
+    <Dialog title={t('goTo')} isTitleHidden>
       <Chooser
-        label="Go to a conversation, person or view"
-        placeholder="Go to a conversation, person or view"
+        label={t('goToAConversationPersonOrView')}
+        placeholder={t('goToAConversationPersonOrView')}
         choicesFor={choicesFor}
         onChoose={choose}
       />

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import type { PermissionLevel } from '../state/realm.ts';
 import type { GroupSetting } from '../state/writing-snapshot.ts';
+import { t } from '../text/text.ts';
 import { groupName, groupsFor } from './groups.ts';
 import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
@@ -69,7 +70,7 @@ function PermissionField({ level, permission, value, onSave }: PermissionFieldPr
     void task.run(async () => {
       await onSave({ new: next, old: value });
       setDraft(undefined);
-    }, 'Saved.');
+    }, t('saved'));
   const choose = (chosen: string): void => {
     if (chosen === custom) setDraft(asCustom(value));
     else save(Number(chosen));
@@ -90,7 +91,9 @@ function PermissionField({ level, permission, value, onSave }: PermissionFieldPr
             {groupName(group)}
           </option>
         ))}
-        {(rule?.require_system_group !== true || edited) && <option value={custom}>Certain people and groups</option>}
+        {(rule?.require_system_group !== true || edited) && (
+          <option value={custom}>{t('certainPeopleAndGroups')}</option>
+        )}
       </select>
       {edited && (
         <CustomValue
@@ -110,7 +113,7 @@ function PermissionField({ level, permission, value, onSave }: PermissionFieldPr
 }
 
 const nameOf = (group: Parameters<typeof groupName>[0] | undefined): string =>
-  group ? groupName(group) : 'Unknown group';
+  group ? groupName(group) : t('unknownGroup');
 
 interface CustomValueProps {
   label: string;
@@ -155,7 +158,7 @@ function CustomValue({ label, groups, value, isChanged, task, onChange, onSave, 
             Save<span className="hidden"> {label}</span>
           </button>
           <button type="button" className="plain" onClick={onCancel}>
-            Cancel
+            {t('cancel')}
           </button>
         </p>
       )}

@@ -3,6 +3,7 @@ import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { Model } from '../state/model.ts';
 import { directPlace } from '../state/place.ts';
 import { lastSeenOf } from '../state/social.ts';
+import { t } from '../text/text.ts';
 import { dateLanguage, shortTime } from './dates.ts';
 import { EmojiGlyph } from './emoji.tsx';
 import { ownGroups } from './groups.ts';
@@ -43,15 +44,15 @@ export default function Person({ userId }: { userId: number }) {
   return (
     <Modal title={personName(model, userId)}>
       {known && <Facts {...known} model={model} />}
-      {!known && task.isBusy && <p role="status">Loading…</p>}
+      {!known && task.isBusy && <p role="status">{t('loading')}</p>}
       <Outcome task={task} />
       <p className="card-tools">
         <button type="button" className="primary" onClick={write}>
-          {userId === model.ownId ? 'Write to yourself' : 'Write a direct message'}
+          {userId === model.ownId ? t('writeToYourself') : t('writeADirectMessage')}
         </button>
         {userId === model.ownId ? (
           <button type="button" className="plain" onClick={() => openDialog({ name: 'status' })}>
-            Set a status
+            {t('setAStatus')}
           </button>
         ) : (
           <MuteButton userId={userId} />
@@ -67,18 +68,18 @@ function Facts({ user, fields, model }: { user: User; fields: readonly ProfileFi
   const groups = ownGroups(model).filter(({ members }) => members.has(user.user_id));
   return (
     <dl className="facts">
-      <Fact name="Status">
+      <Fact name={t('status')}>
         {status && (
           <>
             {status.emoji && <EmojiGlyph emoji={status.emoji} />} {status.text}
           </>
         )}
       </Fact>
-      <Fact name="Presence">{!user.is_bot && user.is_active && <PresenceOf userId={user.user_id} />}</Fact>
-      <Fact name="Role">{roleOf(user, model)}</Fact>
-      <Fact name="Address">{address && <a href={`mailto:${address}`}>{address}</a>}</Fact>
-      <Fact name="Local time">{localTime(user.timezone)}</Fact>
-      <Fact name="Groups">{groups.map(({ name }) => name).join(', ')}</Fact>
+      <Fact name={t('presence')}>{!user.is_bot && user.is_active && <PresenceOf userId={user.user_id} />}</Fact>
+      <Fact name={t('role')}>{roleOf(user, model)}</Fact>
+      <Fact name={t('personAddress')}>{address && <a href={`mailto:${address}`}>{address}</a>}</Fact>
+      <Fact name={t('localTime')}>{localTime(user.timezone)}</Fact>
+      <Fact name={t('groups')}>{groups.map(({ name }) => name).join(', ')}</Fact>
       {fields.map((field) => {
         const value = user.profile_data?.[field.id];
         return (
@@ -99,7 +100,7 @@ function PresenceOf({ userId }: { userId: number }) {
       <PresenceDot userId={userId} />{' '}
       {availability === 'offline' ? (
         lastSeen === undefined ? (
-          'Not seen lately'
+          t('notSeenLately')
         ) : (
           `Last seen ${shortTime(lastSeen)}`
         )
@@ -122,9 +123,9 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function roleOf(user: User, model: Model): string {
-  if (!user.is_active) return 'Deactivated';
+  if (!user.is_active) return t('deactivated');
   if (!user.is_bot) return roleName(user.role);
-  return typeof user.bot_owner_id === 'number' ? `Bot of ${personName(model, user.bot_owner_id)}` : 'Bot';
+  return typeof user.bot_owner_id === 'number' ? `Bot of ${personName(model, user.bot_owner_id)}` : t('bot');
 }
 
 /** The time of day in a time zone; undefined if there is none, or the browser does not know it. */

@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import './pictures.css';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import { keyOf, type Message } from '../state/place.ts';
@@ -62,10 +63,10 @@ export default function Pictures(opened: PicturesProps) {
     go(step(at, all.length));
   };
   return (
-    <dialog {...element} className="pictures" aria-label="Pictures" onKeyDown={onKeyDown}>
+    <dialog {...element} className="pictures" aria-label={t('pictures')} onKeyDown={onKeyDown}>
       <header>
         <p role="status">
-          <bdi>{picture?.name ?? 'The picture is gone.'}</bdi>
+          <bdi>{picture?.name ?? t('thePictureIsGone')}</bdi>
           {picture && all.length > 1 && (
             <span className="faint">
               {' '}
@@ -75,22 +76,27 @@ export default function Pictures(opened: PicturesProps) {
         </p>
         {picture && (
           <a className="plain" href={picture.href} target="_blank" rel="noopener noreferrer">
-            Open the file
+            {t('openTheFile')}
           </a>
         )}
-        <button type="button" className="tool-button" aria-label="Close" title="Close" onClick={closeDialog}>
+        <button type="button" className="tool-button" aria-label={t('close')} title={t('close')} onClick={closeDialog}>
           <span aria-hidden="true">✕</span>
         </button>
       </header>
       <Stage picture={picture} />
       <footer>
-        <Step label="Previous picture" sign="‹" isDisabled={at <= 0} onClick={() => go(at - 1)} />
+        <Step label={t('previousPicture')} sign="‹" isDisabled={at <= 0} onClick={() => go(at - 1)} />
         {picture && (
           <p>
             <bdi>{picture.message.sender_full_name}</bdi>, {shortTime(picture.message.timestamp)}
           </p>
         )}
-        <Step label="Next picture" sign="›" isDisabled={at < 0 || at === all.length - 1} onClick={() => go(at + 1)} />
+        <Step
+          label={t('nextPicture')}
+          sign="›"
+          isDisabled={at < 0 || at === all.length - 1}
+          onClick={() => go(at + 1)}
+        />
       </footer>
     </dialog>
   );
@@ -102,7 +108,7 @@ function Stage({ picture }: { picture: Shown | undefined }) {
     // biome-ignore lint/a11y/noStaticElementInteractions: a second way for the pointer; the button closes, too.
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes.
     <div className="stage" onClick={(event) => event.target === event.currentTarget && closeDialog()}>
-      {picture && failed === picture.src && <p role="alert">The picture could not be loaded.</p>}
+      {picture && failed === picture.src && <p role="alert">{t('thePictureCouldNotBeLoaded')}</p>}
       {picture && failed !== picture.src && (
         <img key={picture.src} src={picture.src} alt={picture.name} onError={() => setFailed(picture.src)} />
       )}

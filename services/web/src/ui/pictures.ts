@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import { openDialog } from './open-dialog.ts';
 import { isOwnPath } from './own-path.ts';
 
@@ -32,7 +33,7 @@ function linkAround(image: HTMLImageElement): HTMLAnchorElement {
 function fileName(link: HTMLAnchorElement): string {
   const name = link.pathname.split('/').at(-1) ?? '';
   try {
-    return decodeURIComponent(name) || 'Picture';
+    return decodeURIComponent(name) || t('picture');
   } catch {
     return name;
   }

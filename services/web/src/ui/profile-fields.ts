@@ -1,4 +1,5 @@
 import type { Client } from '@natter/client';
+import { t } from '../text/text.ts';
 
 export type ProfileField = Awaited<ReturnType<Client['getProfileFields']>>['custom_fields'][number];
 
@@ -13,14 +14,14 @@ export const fieldKinds = {
   pronouns: 8,
 } as const;
 export const kindNames = [
-  [fieldKinds.short, 'Short text'],
-  [fieldKinds.long, 'Long text'],
-  [fieldKinds.options, 'One of several options'],
-  [fieldKinds.date, 'Date'],
-  [fieldKinds.link, 'Link'],
-  [fieldKinds.people, 'People'],
-  [fieldKinds.account, 'Account elsewhere'],
-  [fieldKinds.pronouns, 'Pronouns'],
+  [fieldKinds.short, t('shortText')],
+  [fieldKinds.long, t('longText')],
+  [fieldKinds.options, t('oneOfSeveralOptions')],
+  [fieldKinds.date, t('date')],
+  [fieldKinds.link, t('link')],
+  [fieldKinds.people, t('people')],
+  [fieldKinds.account, t('accountElsewhere')],
+  [fieldKinds.pronouns, t('pronouns')],
 ] as const;
 
 /** The data of a field's type, as the API stores it: JSON, or empty. */

@@ -1,4 +1,5 @@
 import type { Emoji, Message } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { EmojiGlyph, emojiTitle } from './emoji.tsx';
 import { type Directory, shownName } from './names.ts';
 import { useDirectory, useSession } from './session-context.tsx';
@@ -24,7 +25,7 @@ const shownNames = 20;
 const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
 function namesOf(model: Directory, userIds: readonly number[]): string {
-  const own = userIds.filter((id) => id === model.ownId).map(() => 'you');
+  const own = userIds.filter((id) => id === model.ownId).map(() => t('you'));
   const others = userIds.filter((id) => id !== model.ownId).map((id) => shownName(model, id));
   const names = [...own, ...others];
   const more = names.length - shownNames;
@@ -36,7 +37,7 @@ export function Reactions({ message }: { message: Message }) {
   const model = useDirectory();
   if (message.reactions.length === 0) return null;
   return (
-    <ul className="reactions" aria-label="Reactions">
+    <ul className="reactions" aria-label={t('reactions')}>
       {groupsOf(message).map(({ emoji, userIds }) => {
         const names = namesOf(model, userIds);
         return (

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { type Conversation, conversationsOf } from '../state/recent.ts';
+import { t } from '../text/text.ts';
 import { dateLanguage } from './dates.ts';
 import { linkTo } from './links.ts';
 import { shownName, titleOf } from './names.ts';
@@ -40,31 +41,31 @@ export function RecentPage() {
       titleOf(model, place).toLowerCase().includes(filter.trim().toLowerCase()) &&
       (!isUnreadOnly || model.unread.has(one)),
   );
-  usePageTitle('Recent conversations');
+  usePageTitle(t('recentConversations'));
   return (
     <main className="conversation">
-      <h1>Recent conversations</h1>
+      <h1>{t('recentConversations')}</h1>
       <div className="filters">
         <input
           type="search"
-          aria-label="Filter conversations"
-          placeholder="Filter conversations"
+          aria-label={t('filterConversations')}
+          placeholder={t('filterConversations')}
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
         />
         <label>
           <input type="checkbox" checked={isUnreadOnly} onChange={(event) => setUnreadOnly(event.target.checked)} />
-          Unread
+          {t('unreadOnly')}
         </label>
       </div>
       <div className="page">
         {problem !== undefined && isMissing && <p role="alert">The messages could not be loaded: {problem}</p>}
-        {problem === undefined && isMissing && <p role="status">Loading messages…</p>}
+        {problem === undefined && isMissing && <p role="status">{t('loadingMessages')}</p>}
         {view && found.length === 0 && (
-          <p className="empty">{conversations.length === 0 ? 'There are no conversations yet.' : 'Nothing found.'}</p>
+          <p className="empty">{conversations.length === 0 ? t('thereAreNoConversationsYet') : t('nothingFound')}</p>
         )}
         {found.length > 0 && (
-          <ul className="recent" aria-label="Conversations">
+          <ul className="recent" aria-label={t('conversations')}>
             {found.slice(0, maxShown).map((one) => (
               <Line key={one.key} model={model} conversation={one} />
             ))}
@@ -73,7 +74,7 @@ export function RecentPage() {
         {view && !view.hasOldest && view.ids.length < maxSearched && (
           <p className="more">
             <button type="button" onClick={() => void session.extend(all, 'oldest')}>
-              Show older conversations
+              {t('showOlderConversations')}
             </button>
           </p>
         )}
@@ -97,7 +98,7 @@ function Line({ model, conversation }: { model: Model; conversation: Conversatio
         <span className="senders">
           {senderIds
             .slice(0, shownSenders)
-            .map((id) => (id === model.ownId ? 'you' : shownName(model, id)))
+            .map((id) => (id === model.ownId ? t('you') : shownName(model, id)))
             .join(', ')}
           {more > 0 && ` and ${more} more`}
         </span>

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../text/text.ts';
 import { DueForm } from './due-form.tsx';
 import { Modal } from './modal.tsx';
 import { closeDialog } from './open-dialog.ts';
@@ -19,12 +20,12 @@ export default function Remind({ messageId }: { messageId: number }) {
       closeDialog();
     });
   return (
-    <Modal title="Remind me of this message">
+    <Modal title={t('remindMeOfThisMessage')}>
       <label className="field">
-        <span>Note</span>
+        <span>{t('note')}</span>
         <input value={note} maxLength={1_000} onChange={(event) => setNote(event.target.value)} />
       </label>
-      <DueForm action="Remind me" task={task} onChoose={remind} />
+      <DueForm action={t('remindMe')} task={task} onChoose={remind} />
     </Modal>
   );
 }

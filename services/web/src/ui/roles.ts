@@ -1,10 +1,12 @@
+import { t } from '../text/text.ts';
+
 /** The roles of people, with their numbers in the API. */
 export const roles = [
-  [100, 'Owner'],
-  [200, 'Administrator'],
-  [300, 'Moderator'],
-  [400, 'Member'],
-  [600, 'Guest'],
+  [100, t('owner')],
+  [200, t('administrator')],
+  [300, t('moderator')],
+  [400, t('member')],
+  [600, t('guest')],
 ] as const;
 
 export const roleName = (role: number): string => roles.find(([value]) => value === role)?.[1] ?? '';

@@ -1,5 +1,6 @@
 import { targetOf } from '../session/target.ts';
 import type { Place } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { DueForm } from './due-form.tsx';
 import { Modal } from './modal.tsx';
 import { titleOf } from './names.ts';
@@ -20,11 +21,11 @@ export default function Schedule({ place, text, onDone }: { place: Place; text: 
       onDone();
     });
   return (
-    <Modal title="Send later">
+    <Modal title={t('sendLater')}>
       <p>
         To <bdi>{title}</bdi>
       </p>
-      <DueForm action="Schedule" task={task} onChoose={schedule} />
+      <DueForm action={t('schedule')} task={task} onChoose={schedule} />
     </Modal>
   );
 }

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Model } from '../state/model.ts';
 import { keyOf, type Term } from '../state/place.ts';
 import { labelOf, namesPeople, operators, termsOfText, textOf } from '../state/query.ts';
+import { t } from '../text/text.ts';
 import { Conversation } from './conversation.tsx';
 import { usePageTitle } from './page-title.ts';
 import { useSelected } from './session-context.tsx';
@@ -59,15 +60,15 @@ function operandsOf(
 export function SearchPage() {
   const { q = '' } = useSearch({ strict: false });
   const terms = termsOfText(q);
-  usePageTitle('Search');
+  usePageTitle(t('search'));
   return terms.length === 0 ? (
     <main className="conversation">
-      <h1>Search</h1>
+      <h1>{t('search')}</h1>
       <SearchBox key={q} terms={terms} />
-      <p className="empty">Search for words, or choose what the messages should have.</p>
+      <p className="empty">{t('searchForWordsOrChooseWhatThe')}</p>
     </main>
   ) : (
-    <Conversation narrow={{ kind: 'search', terms }} empty="No message was found.">
+    <Conversation narrow={{ kind: 'search', terms }} empty={t('noMessageWasFound')}>
       <SearchBox key={q} terms={terms} />
       <News terms={terms} />
     </Conversation>
@@ -150,13 +151,13 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
       <input
         ref={box}
         role="combobox"
-        aria-label="Search messages"
+        aria-label={t('searchMessages')}
         aria-expanded={suggestions.length > 0}
         aria-controls={`${id}list`}
         aria-autocomplete="list"
         aria-activedescendant={chosen >= 0 ? `${id}${chosen}` : undefined}
         autoComplete="off"
-        placeholder="Words, or an operator such as channel:"
+        placeholder={t('wordsOrAnOperatorSuchAsChannel')}
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -168,13 +169,13 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
         onKeyDown={onKeyDown}
       />
       <button type="submit" className="primary">
-        Search
+        {t('search')}
       </button>
       <div
         id={`${id}list`}
         className="suggestions"
         role="listbox"
-        aria-label="Suggestions"
+        aria-label={t('suggestions')}
         tabIndex={-1}
         hidden={suggestions.length === 0}
       >

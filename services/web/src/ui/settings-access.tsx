@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import { onLogOut } from '../session/login.ts';
+import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
@@ -22,21 +23,21 @@ export function Access() {
       setKey((await client.regenerateApiKey()).api_key);
       setSure(false);
       await load();
-    }, 'All other sessions and API keys have ended.');
+    }, t('allOtherSessionsAndApiKeysHave'));
   return (
     <>
-      <h3>Sessions and API keys</h3>
+      <h3>{t('sessionsAndApiKeys')}</h3>
       <ul className="cards">
         {all.map(({ id, client: name, date_created, is_current, is_session }) => (
           <li key={id} className="row">
             <span>
-              <bdi>{name || (is_session ? 'Browser' : 'API key')}</bdi>{' '}
+              <bdi>{name || (is_session ? t('browser') : t('apiKey'))}</bdi>{' '}
               <span className="faint">
                 {name !== '' && (is_session ? 'Session, ' : 'API key, ')}since {shortTime(date_created)}
               </span>
             </span>
             {is_current ? (
-              <span className="faint">This session</span>
+              <span className="faint">{t('thisSession')}</span>
             ) : (
               <button
                 type="button"
@@ -46,7 +47,7 @@ export function Access() {
                   void task.run(async () => {
                     await client.revokeApiKey({ key_id: id });
                     await load();
-                  }, 'Ended.')
+                  }, t('ended'))
                 }
               >
                 End<span className="hidden"> {name}</span>
@@ -57,29 +58,29 @@ export function Access() {
       </ul>
       <form method="post" action="/accounts/logout" onSubmit={onLogOut} className="stack">
         <input type="hidden" name="everywhere" value="true" />
-        <p className="faint">Ends all sessions and API keys, and leads to the page to log in.</p>
+        <p className="faint">{t('endsAllSessionsAndApiKeysAnd')}</p>
         <button type="submit" className="danger">
-          Log out everywhere
+          {t('logOutEverywhere')}
         </button>
       </form>
-      <h3>New API key</h3>
-      <p className="faint">A new key ends all others, and all sessions but this one.</p>
+      <h3>{t('newApiKey')}</h3>
+      <p className="faint">{t('aNewKeyEndsAllOthersAnd')}</p>
       {isSure ? (
         <p className="card-tools">
           <button type="button" className="danger" disabled={task.isBusy} onClick={renew}>
-            End the others and make a key
+            {t('endTheOthersAndMakeAKey')}
           </button>
           <button type="button" className="plain" onClick={() => setSure(false)}>
-            Cancel
+            {t('cancel')}
           </button>
         </p>
       ) : (
         <button type="button" className="plain" onClick={() => setSure(true)}>
-          Make a new API key
+          {t('makeANewApiKey')}
         </button>
       )}
       {key !== undefined && (
-        <Field label="Your API key. It is not shown again.">
+        <Field label={t('yourApiKeyItIsNotShown')}>
           <input readOnly value={key} onFocus={(event) => event.target.select()} />
         </Field>
       )}

@@ -1,5 +1,6 @@
 import { type FormEvent, useCallback, useEffect, useState } from 'react';
 import { may } from '../state/permissions.ts';
+import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { personName } from './names.ts';
@@ -15,9 +16,9 @@ const generic = 1;
 const incoming = 2;
 const outgoing = 3;
 const kinds = [
-  [generic, 'Reads and writes with the API'],
-  [incoming, 'Only sends messages'],
-  [outgoing, 'Is called at an address when somebody writes to it'],
+  [generic, t('readsAndWritesWithTheApi')],
+  [incoming, t('onlySendsMessages')],
+  [outgoing, t('isCalledAtAnAddressWhenSomebody')],
 ] as const;
 
 /** The bots of the person; for administrators, those of others, too. */
@@ -37,16 +38,16 @@ export function Bots() {
   return (
     <>
       {(mayAll || may(model, 'can_create_write_only_bots_group')) && <NewBot mayAll={mayAll} load={load} />}
-      <h3>Your bots</h3>
+      <h3>{t('yourBots')}</h3>
       <ul className="cards">
         {own.map((bot) => (
           <BotCard key={bot.user_id} bot={bot} load={load} />
         ))}
       </ul>
-      {all && own.length === 0 && <p className="faint">You have no bots.</p>}
+      {all && own.length === 0 && <p className="faint">{t('youHaveNoBots')}</p>}
       {model.rules.isAdministrator && others.length > 0 && (
         <>
-          <h3>Bots of others</h3>
+          <h3>{t('botsOfOthers')}</h3>
           <ul className="cards">
             {others.map((bot) => (
               <BotCard key={bot.user_id} bot={bot} load={load} />
@@ -75,26 +76,26 @@ function NewBot({ mayAll, load }: { mayAll: boolean; load: Load }) {
       setAddress('');
       setUrl('');
       await load();
-    }, 'The bot is in the list. It needs its key.');
+    }, t('theBotIsInTheListIt'));
   };
   const isComplete = name.trim() !== '' && address.trim() !== '' && (kind !== outgoing || url.trim() !== '');
   return (
     <form className="stack" onSubmit={create}>
-      <Field label="Name of the bot">
+      <Field label={t('nameOfTheBot')}>
         <input value={name} required maxLength={100} autoComplete="off" onChange={(e) => setName(e.target.value)} />
       </Field>
-      <Field label="First part of its address, such as “weather”">
+      <Field label={t('firstPartOfItsAddressSuchAs')}>
         <input
           value={address}
           required
           maxLength={60}
           pattern="[A-Za-z0-9._\-]+"
-          title="Letters, digits, dots, lines and underscores"
+          title={t('lettersDigitsDotsLinesAndUnderscores')}
           autoComplete="off"
           onChange={(event) => setAddress(event.target.value)}
         />
       </Field>
-      <Field label="Kind">
+      <Field label={t('botKind')}>
         <select value={kind} onChange={(event) => setKind(Number(event.target.value))}>
           {kinds.map(([value, text]) =>
             mayAll || value === incoming ? (
@@ -106,12 +107,12 @@ function NewBot({ mayAll, load }: { mayAll: boolean; load: Load }) {
         </select>
       </Field>
       {kind === outgoing && (
-        <Field label="Address that is called">
+        <Field label={t('addressThatIsCalled')}>
           <input type="url" value={url} required maxLength={1_000} onChange={(event) => setUrl(event.target.value)} />
         </Field>
       )}
       <button type="submit" className="primary" disabled={task.isBusy || !isComplete}>
-        Create the bot
+        {t('createTheBot')}
       </button>
       <Outcome task={task} />
     </form>
@@ -126,7 +127,7 @@ function BotCard({ bot, load }: { bot: Bot; load: Load }) {
   const { user_id: bot_id, full_name: name, email, bot_owner_id: owner } = bot;
   const show = (): void => void task.run(async () => setKey((await client.getBotApiKey({ bot_id })).api_key));
   const renew = (): void =>
-    void task.run(async () => setKey((await client.regenerateBotApiKey({ bot_id })).api_key), 'Older keys have ended.');
+    void task.run(async () => setKey((await client.regenerateBotApiKey({ bot_id })).api_key), t('olderKeysHaveEnded'));
   const deactivate = (): void =>
     void task.run(async () => {
       await client.deactivateBot({ bot_id });
@@ -153,8 +154,8 @@ function BotCard({ bot, load }: { bot: Bot; load: Load }) {
             Show the key<span className="hidden"> of {name}</span>
           </button>
         )}
-        <ConfirmButton action="Make a new key" name={`for ${name}`} isDisabled={task.isBusy} onConfirm={renew} />
-        <ConfirmButton action="Deactivate" name={name} isDisabled={task.isBusy} onConfirm={deactivate} />
+        <ConfirmButton action={t('makeANewKey')} name={`for ${name}`} isDisabled={task.isBusy} onConfirm={renew} />
+        <ConfirmButton action={t('deactivate')} name={name} isDisabled={task.isBusy} onConfirm={deactivate} />
       </div>
       <Outcome task={task} />
     </li>

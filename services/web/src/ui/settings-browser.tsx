@@ -1,13 +1,13 @@
 import { useState } from 'react';
+import { t } from '../text/text.ts';
 import { askPermission, currentPermission, type Permission } from './desktop-notifications.ts';
 import { useTask } from './use-task.ts';
 
 const states: Record<Permission, string> = {
-  default: 'This browser does not show notifications yet.',
-  granted: 'This browser shows notifications while a page of Natter is open.',
-  denied: 'This browser blocks the notifications of this page. Its settings for this page permit them again.',
-  unavailable:
-    'This browser shows no notifications of this page. Most browsers need an address that begins with https.',
+  default: t('thisBrowserDoesNotShowNotificationsYet'),
+  granted: t('thisBrowserShowsNotificationsWhileAPage'),
+  denied: t('thisBrowserBlocksTheNotificationsOfThis'),
+  unavailable: t('thisBrowserShowsNoNotificationsOfThis'),
 };
 
 /** The permission of this browser, which is asked only here. */
@@ -24,7 +24,7 @@ export function BrowserNotifications() {
           disabled={task.isBusy}
           onClick={() => void task.run(async () => setPermission(await askPermission()))}
         >
-          Allow notifications in this browser
+          {t('allowNotificationsInThisBrowser')}
         </button>
       )}
     </div>

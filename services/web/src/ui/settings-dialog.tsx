@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../text/text.ts';
 import { dateLanguage, dateLanguages, setDateLanguage } from './dates.ts';
 import { Check, Field } from './field.tsx';
 import { Modal } from './modal.tsx';
@@ -14,15 +15,15 @@ import { OwnFields } from './settings-profile-fields.tsx';
 import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
 import { useTask } from './use-task.ts';
 
-const sections = ['Profile', 'Appearance', 'Notifications', 'Access', 'Bots'] as const;
+const sections = [t('profile'), t('appearance'), t('notifications'), t('access'), t('bots')] as const;
 type Section = (typeof sections)[number];
 
 /** The settings of the person. */
 export default function Settings() {
-  const [section, setSection] = useState<Section>('Profile');
+  const [section, setSection] = useState<Section>(t('profile'));
   return (
-    <Modal title="Settings" isWide>
-      <Sections title="Settings" names={sections} current={section} onChoose={setSection} />
+    <Modal title={t('settings')} isWide>
+      <Sections title={t('settings')} names={sections} current={section} onChoose={setSection} />
       {section === 'Profile' && (
         <>
           <Profile />
@@ -52,7 +53,7 @@ function Appearance() {
   return (
     <>
       <fieldset className="stack">
-        <legend>Colors</legend>
+        <legend>{t('colors')}</legend>
         {themes.map((one) => (
           <label key={one} className="check">
             <input type="radio" name="theme" checked={one === theme} onChange={() => choose(one)} />
@@ -60,7 +61,7 @@ function Appearance() {
           </label>
         ))}
       </fieldset>
-      <Field label="Language of dates">
+      <Field label={t('languageOfDates')}>
         <select
           defaultValue={dateLanguage() ?? ''}
           onChange={(event) => {
@@ -68,7 +69,7 @@ function Appearance() {
             location.reload();
           }}
         >
-          <option value="">Same as the browser</option>
+          <option value="">{t('sameAsTheBrowser')}</option>
           {dateLanguages.map((one) => (
             <option key={one} value={one} lang={one}>
               {new Intl.DisplayNames(one, { type: 'language' }).of(one)}
@@ -76,28 +77,28 @@ function Appearance() {
           ))}
         </select>
       </Field>
-      <p className="faint">These are settings of this browser alone.</p>
+      <p className="faint">{t('theseAreSettingsOfThisBrowserAlone')}</p>
     </>
   );
 }
 
 const notifications = [
-  ['enable_desktop_notifications', 'Notify of direct messages and mentions on this desktop'],
-  ['enable_stream_desktop_notifications', 'Notify of all messages in channels on this desktop'],
-  ['enable_followed_topic_desktop_notifications', 'Notify of messages in followed topics on this desktop'],
-  ['enable_sounds', 'Play a sound with notifications'],
-  ['wildcard_mentions_notify', 'Treat mentions of everybody like personal ones'],
-  ['enable_offline_email_notifications', 'Mail direct messages and mentions while I am away'],
-  ['enable_offline_push_notifications', 'Notify phones while I am away'],
-  ['enable_digest_emails', 'Mail a digest when I was away for long'],
-  ['enable_login_emails', 'Mail me when somebody logs in as me'],
+  ['enable_desktop_notifications', t('notifyOfDirectMessagesAndMentionsOn')],
+  ['enable_stream_desktop_notifications', t('notifyOfAllMessagesInChannelsOn')],
+  ['enable_followed_topic_desktop_notifications', t('notifyOfMessagesInFollowedTopicsOn')],
+  ['enable_sounds', t('playASoundWithNotifications')],
+  ['wildcard_mentions_notify', t('treatMentionsOfEverybodyLikePersonalOnes')],
+  ['enable_offline_email_notifications', t('mailDirectMessagesAndMentionsWhileI')],
+  ['enable_offline_push_notifications', t('notifyPhonesWhileIAmAway')],
+  ['enable_digest_emails', t('mailADigestWhenIWasAway')],
+  ['enable_login_emails', t('mailMeWhenSomebodyLogsInAs')],
 ] as const;
 const sharing = [
-  ['presence_enabled', 'Show others whether I am online'],
-  ['send_read_receipts', 'Show others what I have read'],
-  ['send_private_typing_notifications', 'Show others that I write a direct message'],
-  ['send_stream_typing_notifications', 'Show others that I write in a channel'],
-  ['receives_typing_notifications', 'Show me who is writing'],
+  ['presence_enabled', t('showOthersWhetherIAmOnline')],
+  ['send_read_receipts', t('showOthersWhatIHaveRead')],
+  ['send_private_typing_notifications', t('showOthersThatIWriteADirect')],
+  ['send_stream_typing_notifications', t('showOthersThatIWriteInA')],
+  ['receives_typing_notifications', t('showMeWhoIsWriting')],
 ] as const;
 
 function Notifications() {
@@ -111,18 +112,18 @@ function Notifications() {
         label={label}
         isOn={settings[name] === true}
         isDisabled={task.isBusy}
-        onChange={(isOn) => void task.run(() => client.updateSettings({ [name]: isOn }), 'Saved.')}
+        onChange={(isOn) => void task.run(() => client.updateSettings({ [name]: isOn }), t('saved'))}
       />
     ));
   return (
     <>
       <fieldset className="stack">
-        <legend>Notifications</legend>
+        <legend>{t('notifications')}</legend>
         {checks(notifications)}
       </fieldset>
       <BrowserNotifications />
       <fieldset className="stack">
-        <legend>What others see</legend>
+        <legend>{t('whatOthersSee')}</legend>
         {checks(sharing)}
       </fieldset>
       <Outcome task={task} />

@@ -1,4 +1,5 @@
 import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { t } from '../text/text.ts';
 import { Field } from './field.tsx';
 import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
@@ -36,12 +37,12 @@ export function OwnFields() {
     void task.run(async () => {
       await client.updateOwnProfileData({ data });
       await load();
-    }, 'Your profile is saved.');
+    }, t('yourProfileIsSaved'));
   };
   if (fields.length === 0) return <Outcome task={task} />;
   return (
     <form className="stack" onSubmit={save}>
-      <h3>More about you</h3>
+      <h3>{t('moreAboutYou')}</h3>
       {fields.map((field) => (
         <Value
           key={field.id}
@@ -51,7 +52,7 @@ export function OwnFields() {
         />
       ))}
       <button type="submit" className="primary" disabled={task.isBusy || changed.length === 0}>
-        Save the profile
+        {t('saveTheProfile')}
       </button>
       <Outcome task={task} />
     </form>

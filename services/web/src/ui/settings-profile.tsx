@@ -1,4 +1,5 @@
 import { type FormEvent, useEffect, useState } from 'react';
+import { t } from '../text/text.ts';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
@@ -11,16 +12,16 @@ export function Profile() {
   const task = useTask();
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(() => client.updateSettings({ full_name: name }), 'Saved.');
+    void task.run(() => client.updateSettings({ full_name: name }), t('saved'));
   };
   return (
     <>
       <form className="stack" onSubmit={save}>
-        <Field label="Name">
+        <Field label={t('name')}>
           <input value={name} required maxLength={100} autoComplete="name" onChange={(e) => setName(e.target.value)} />
         </Field>
         <button type="submit" className="primary" disabled={task.isBusy || name.trim() === '' || name === known}>
-          Save the name
+          {t('saveTheName')}
         </button>
         <Outcome task={task} />
       </form>
@@ -44,16 +45,16 @@ function Picture() {
     void task.run(async () => setAddress((await work()).avatar_url), text);
   return (
     <fieldset className="stack">
-      <legend>Picture</legend>
-      {isOwn(address) && <img className="portrait" src={address} alt="You, as others see you" />}
-      <Field label="New picture">
+      <legend>{t('picture')}</legend>
+      {isOwn(address) && <img className="portrait" src={address} alt={t('youAsOthersSeeYou')} />}
+      <Field label={t('newPicture')}>
         <input
           type="file"
           accept="image/*"
           disabled={task.isBusy}
           onChange={(event) => {
             const file = event.target.files?.[0];
-            if (file) change(() => client.setAvatar({ file }), 'The picture is changed.');
+            if (file) change(() => client.setAvatar({ file }), t('thePictureIsChanged'));
             event.target.value = '';
           }}
         />
@@ -62,9 +63,9 @@ function Picture() {
         type="button"
         className="plain"
         disabled={task.isBusy}
-        onClick={() => change(() => client.removeAvatar(), 'The picture is removed.')}
+        onClick={() => change(() => client.removeAvatar(), t('thePictureIsRemoved'))}
       >
-        Remove the picture
+        {t('removeThePicture')}
       </button>
       <Outcome task={task} />
     </fieldset>
@@ -86,12 +87,12 @@ export function Password() {
       await client.updateSettings({ old_password: before, new_password: after }, { retryForMs: 10_000 });
       setBefore('');
       setAfter('');
-    }, 'The password is changed. All other sessions and API keys have ended.');
+    }, t('thePasswordIsChangedAllOtherSessions'));
   };
   return (
     <form className="stack" onSubmit={save}>
-      <h3>Password</h3>
-      <Field label="Current password">
+      <h3>{t('password')}</h3>
+      <Field label={t('currentPassword')}>
         <input
           type="password"
           required
@@ -100,7 +101,7 @@ export function Password() {
           onChange={(event) => setBefore(event.target.value)}
         />
       </Field>
-      <Field label="New password">
+      <Field label={t('newPassword')}>
         <input
           type="password"
           required
@@ -112,7 +113,7 @@ export function Password() {
         />
       </Field>
       <button type="submit" className="primary" disabled={task.isBusy || before === '' || after === ''}>
-        Change the password
+        {t('changeThePassword')}
       </button>
       <Outcome task={task} />
     </form>

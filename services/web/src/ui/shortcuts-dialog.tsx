@@ -1,54 +1,55 @@
+import { t } from '../text/text.ts';
 import { Dialog } from './dialog.tsx';
 import { closeDialog } from './open-dialog.ts';
 
 const groups: readonly { title: string; keys: readonly (readonly [keys: string, meaning: string])[] }[] = [
   {
-    title: 'Go to',
+    title: t('goTo'),
     keys: [
-      ['Ctrl K', 'Any conversation, person or view'],
-      ['/', 'Search'],
-      ['n', 'Next unread conversation'],
-      ['p', 'Next unread direct messages'],
-      ['I', 'Inbox'],
-      ['t', 'Recent conversations'],
-      ['a', 'Combined feed'],
-      ['@', 'Mentions'],
-      ['*', 'Starred messages'],
+      [t('keyControlK'), t('anyConversationPersonOrView')],
+      ['/', t('search')],
+      ['n', t('nextUnreadConversation')],
+      ['p', t('nextUnreadDirectMessages')],
+      ['I', t('inbox')],
+      ['t', t('recentConversations')],
+      ['a', t('combinedFeed')],
+      ['@', t('mentions')],
+      ['*', t('starredMessages')],
     ],
   },
   {
-    title: 'Messages',
+    title: t('messages'),
     keys: [
-      ['j or ↓', 'Next message'],
-      ['k or ↑', 'Previous message'],
-      ['G or End', 'Newest message'],
-      ['r or Enter', 'Reply'],
-      ['>', 'Quote and reply'],
-      ['e', 'Edit, if it is yours'],
-      ['+', 'React with thumbs up'],
-      [':', 'React with another emoji'],
-      ['s', 'Star, or remove the star'],
-      ['u', 'About the sender'],
-      ['m', 'Move, if you may'],
-      ['H', 'Edits and moves, if there are any'],
-      ['U', 'Mark as unread from here'],
+      [t('keyOrDown'), t('nextMessage')],
+      [t('keyOrUp'), t('previousMessage')],
+      [t('keyGOrEnd'), t('newestMessage')],
+      [t('keyROrEnter'), t('reply')],
+      ['>', t('quoteAndReply')],
+      ['e', t('editIfItIsYours')],
+      ['+', t('reactWithThumbsUp')],
+      [':', t('reactWithAnotherEmoji')],
+      ['s', t('starOrRemoveTheStar')],
+      ['u', t('aboutTheSender')],
+      ['m', t('moveIfYouMay')],
+      ['H', t('editsAndMovesIfThereAreAny')],
+      ['U', t('markAsUnreadFromHere')],
     ],
   },
   {
-    title: 'Writing',
+    title: t('writing'),
     keys: [
-      ['Enter', 'Send'],
-      ['Shift Enter', 'New line'],
-      ['Esc', 'Leave the compose box'],
-      ['c', 'Go to the compose box'],
-      ['?', 'These shortcuts'],
+      [t('keyEnter'), t('send')],
+      [t('keyShiftEnter'), t('newLine')],
+      [t('keyEscape'), t('leaveTheComposeBox')],
+      ['c', t('goToTheComposeBox')],
+      ['?', t('theseShortcuts')],
     ],
   },
 ];
 
 export default function ShortcutsDialog() {
   return (
-    <Dialog title="Keyboard shortcuts">
+    <Dialog title={t('keyboardShortcuts')}>
       {groups.map(({ title, keys }) => (
         <section key={title}>
           <h3>{title}</h3>
@@ -66,7 +67,7 @@ export default function ShortcutsDialog() {
       ))}
       <div className="buttons">
         <button type="button" onClick={closeDialog}>
-          Close
+          {t('close')}
         </button>
       </div>
     </Dialog>

@@ -2,6 +2,7 @@ import { memo, useId, useMemo, useState } from 'react';
 import { store, stored } from '../session/storage.ts';
 import { type Section, sectionsOf } from '../state/folders.ts';
 import type { Channel } from '../state/members.ts';
+import { t } from '../text/text.ts';
 import { useSelected } from './session-context.tsx';
 import { EntryLink } from './sidebar-entry.tsx';
 import { Topics } from './sidebar-topics.tsx';
@@ -16,8 +17,8 @@ export function Channels({ unread }: { unread: Unread }) {
   if (sections.length === 0)
     return (
       <>
-        <h2>Channels</h2>
-        <p className="hint">You are subscribed to no channels.</p>
+        <h2>{t('channels')}</h2>
+        <p className="hint">{t('youAreSubscribedToNoChannels')}</p>
       </>
     );
   return sections.map((section) => <ChannelSection key={section.key} section={section} unread={unread} />);

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Channel } from '../state/members.ts';
 import { isMuted, policyOf, topicPolicies } from '../state/model.ts';
 import { keyOf, type Place, topicPlace } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { topicName } from './names.ts';
 import { useSelected, useSession } from './session-context.tsx';
 import { EntryLink } from './sidebar-entry.tsx';
@@ -32,7 +33,7 @@ export function Topics({ channel }: { channel: Channel }) {
   const topics = new Map(
     [...(known ?? []).slice(0, shownTopics), ...unread].map((topic) => [keyOf(topicPlace(channel.id, topic)), topic]),
   );
-  if (topics.size === 0) return <p className="hint">{known ? 'No topics yet.' : 'Loading…'}</p>;
+  if (topics.size === 0) return <p className="hint">{known ? t('noTopicsYet') : t('loading')}</p>;
   return (
     <ul className="topics">
       {[...topics].map(([key, topic]) => (
@@ -51,7 +52,7 @@ export function Followed() {
   if (shown.length === 0) return null;
   return (
     <>
-      <h2 id="followed">Followed topics</h2>
+      <h2 id="followed">{t('followedTopics')}</h2>
       <ul aria-labelledby="followed">
         {shown.map(([key, place]) => (
           <TopicEntry key={key} place={place} unread={unread.get(key)?.ids.size ?? 0} hasChannel />

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react';
 import { isMuted } from '../state/model.ts';
 import { directPlace, keyOf, type Place } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { countUnread, type Directory, peopleNames } from './names.ts';
 import { useDirectory, useSelected } from './session-context.tsx';
@@ -16,7 +17,7 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
   const mentions = useSelected(({ model }) => model.marks.mentions.size);
   const unread = useUnread();
   return (
-    <nav className="sidebar" aria-label="Conversations" onKeyDown={(event) => event.key === 'Escape' && onClose()}>
+    <nav className="sidebar" aria-label={t('conversations')} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
       <header>
         <strong className="realm">{realmName}</strong>
         <AccountMenu />
@@ -24,17 +25,17 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
       <div className="sections">
         <ul>
           <li>
-            <PageLink to="/inbox" label="Inbox" unread={unread.total} />
+            <PageLink to="/inbox" label={t('inbox')} unread={unread.total} />
           </li>
-          <Entry narrow={{ kind: 'all' }} label="Recent conversations" unread={0} />
-          <Entry narrow={{ kind: 'feed' }} label="Combined feed" unread={0} />
-          <Entry narrow={{ kind: 'mentions' }} label="Mentions" unread={mentions} />
-          <Entry narrow={{ kind: 'starred' }} label="Starred messages" unread={0} />
+          <Entry narrow={{ kind: 'all' }} label={t('recentConversations')} unread={0} />
+          <Entry narrow={{ kind: 'feed' }} label={t('combinedFeed')} unread={0} />
+          <Entry narrow={{ kind: 'mentions' }} label={t('mentions')} unread={mentions} />
+          <Entry narrow={{ kind: 'starred' }} label={t('starredMessages')} unread={0} />
           <li>
-            <PageLink to="/search" label="Search" unread={0} />
+            <PageLink to="/search" label={t('search')} unread={0} />
           </li>
         </ul>
-        <h2>Direct messages</h2>
+        <h2>{t('directMessages')}</h2>
         <Direct />
         <Followed />
         <Channels unread={unread.byChannel} />
@@ -106,7 +107,7 @@ function People() {
   const [isOpen, setOpen] = useState(false);
   return (
     <details className="people" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>New direct message</summary>
+      <summary>{t('newDirectMessage')}</summary>
       {isOpen && <FoundPeople />}
     </details>
   );
@@ -127,8 +128,8 @@ function FoundPeople() {
     <>
       <input
         type="search"
-        aria-label="Find people"
-        placeholder="Find people"
+        aria-label={t('findPeople')}
+        placeholder={t('findPeople')}
         value={filter}
         onChange={(event) => setFilter(event.target.value)}
       />
@@ -146,7 +147,7 @@ function FoundPeople() {
           ) : null;
         })}
       </ul>
-      {found.length === 0 && <p className="hint">Nobody has such a name.</p>}
+      {found.length === 0 && <p className="hint">{t('nobodyHasSuchAName')}</p>}
       {found.length > shownPeople && <p className="hint">{found.length - shownPeople} more: type a name.</p>}
     </>
   );

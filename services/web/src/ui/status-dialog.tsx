@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import type { Emoji } from '../state/place.ts';
 import type { Status } from '../state/social.ts';
+import { t } from '../text/text.ts';
 import { EmojiGlyph } from './emoji.tsx';
 import { Field } from './field.tsx';
 import { Modal } from './modal.tsx';
@@ -16,12 +17,12 @@ const unicode = (emoji_name: string, emoji_code: string): Emoji => ({
   reaction_type: 'unicode_emoji',
 });
 const suggestions: readonly Status[] = [
-  { text: 'Busy', emoji: unicode('working_on_it', '1f6e0') },
-  { text: 'In a meeting', emoji: unicode('calendar', '1f4c5') },
-  { text: 'Commuting', emoji: unicode('bus', '1f68c') },
-  { text: 'Out sick', emoji: unicode('hurt', '1f915') },
-  { text: 'On vacation', emoji: unicode('palm_tree', '1f334') },
-  { text: 'Working remotely', emoji: unicode('house', '1f3e0') },
+  { text: t('busy'), emoji: unicode('working_on_it', '1f6e0') },
+  { text: t('inAMeeting'), emoji: unicode('calendar', '1f4c5') },
+  { text: t('commuting'), emoji: unicode('bus', '1f68c') },
+  { text: t('outSick'), emoji: unicode('hurt', '1f915') },
+  { text: t('onVacation'), emoji: unicode('palm_tree', '1f334') },
+  { text: t('workingRemotely'), emoji: unicode('house', '1f3e0') },
 ];
 
 const paramsOf = ({ text, emoji }: Status) => ({
@@ -48,7 +49,7 @@ export default function StatusDialog({ draft }: { draft: Status | undefined }) {
   const chooseEmoji = (): void =>
     openDialog({
       name: 'emoji',
-      title: 'Emoji of your status',
+      title: t('emojiOfYourStatus'),
       onChoose: (emoji) => openDialog({ name: 'status', draft: { text: status.text, emoji } }),
     });
   const submit = (event: FormEvent): void => {
@@ -56,14 +57,14 @@ export default function StatusDialog({ draft }: { draft: Status | undefined }) {
     save(status);
   };
   return (
-    <Modal title="Set a status">
+    <Modal title={t('setAStatus')}>
       <form className="stack" onSubmit={submit}>
         <div className="status-line">
           <button type="button" className="plain" onClick={chooseEmoji}>
             {status.emoji ? <EmojiGlyph emoji={status.emoji} /> : <span aria-hidden="true">☺</span>}
-            <span className="hidden">Choose an emoji</span>
+            <span className="hidden">{t('chooseAnEmoji')}</span>
           </button>
-          <Field label="What others read beside your name">
+          <Field label={t('whatOthersReadBesideYourName')}>
             <input
               value={status.text}
               maxLength={maxLength}
@@ -71,7 +72,7 @@ export default function StatusDialog({ draft }: { draft: Status | undefined }) {
             />
           </Field>
         </div>
-        <ul className="choices" aria-label="Suggestions">
+        <ul className="choices" aria-label={t('suggestions')}>
           {suggestions.map((one) => (
             <li key={one.text}>
               <button type="button" className="plain" onClick={() => setStatus(one)}>
@@ -82,11 +83,11 @@ export default function StatusDialog({ draft }: { draft: Status | undefined }) {
         </ul>
         <p className="card-tools">
           <button type="submit" className="primary" disabled={task.isBusy}>
-            Save the status
+            {t('saveTheStatus')}
           </button>
           {(known.text !== '' || known.emoji) && (
             <button type="button" className="plain" disabled={task.isBusy} onClick={() => save(none)}>
-              Clear the status
+              {t('clearTheStatus')}
             </button>
           )}
         </p>

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { type Availability, availabilityOf } from '../state/social.ts';
+import { t } from '../text/text.ts';
 import { EmojiGlyph } from './emoji.tsx';
 import { useSelected } from './session-context.tsx';
 
@@ -34,7 +35,7 @@ export function useAvailability(userId: number): Availability {
   return useSelected(({ model }) => availabilityOf(model.presence, userId, now));
 }
 
-export const availabilityNames = { active: 'Active', idle: 'Idle', offline: 'Offline' } as const;
+export const availabilityNames = { active: t('active'), idle: t('idle'), offline: t('offline') } as const;
 
 /** A dot that says whether a person is here. */
 export function PresenceDot({ userId }: { userId: number }) {

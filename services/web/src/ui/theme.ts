@@ -1,4 +1,5 @@
 import { store, stored } from '../session/storage.ts';
+import { t } from '../text/text.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -6,7 +7,7 @@ const key = 'natter theme';
 
 export const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
-export const themeNames: Record<Theme, string> = { system: 'Same as the system', light: 'Light', dark: 'Dark' };
+export const themeNames: Record<Theme, string> = { system: t('sameAsTheSystem'), light: t('light'), dark: t('dark') };
 
 export function currentTheme(): Theme {
   const kept = stored(key);

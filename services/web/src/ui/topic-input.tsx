@@ -1,5 +1,6 @@
 import { useId, useState } from 'react';
 import { findTopics } from '../state/completion.ts';
+import { t } from '../text/text.ts';
 import { useSelected } from './session-context.tsx';
 import { comboboxProps, SuggestionList } from './suggestion-list.tsx';
 import { useListKeys } from './use-list-keys.ts';
@@ -25,7 +26,7 @@ export function TopicInput({ channelId, value, placeholder, onChange }: TopicInp
   const keys = useListKeys(isFocused ? all : [], ({ insert }) => onChange(insert));
   return (
     <div className="topic-input">
-      <label htmlFor={inputId}>Topic</label>
+      <label htmlFor={inputId}>{t('topic')}</label>
       <span className="anchor">
         <input
           id={inputId}
@@ -43,7 +44,7 @@ export function TopicInput({ channelId, value, placeholder, onChange }: TopicInp
           onKeyDown={keys.onKeyDown}
         />
         {keys.all.length > 0 && (
-          <SuggestionList id={id} label="Topics" all={keys.all} active={keys.active} onChoose={keys.choose} />
+          <SuggestionList id={id} label={t('topics')} all={keys.all} active={keys.active} onChoose={keys.choose} />
         )}
       </span>
     </div>

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { policyOf, type TopicPolicy, topicPolicies } from '../state/model.ts';
 import { mayMoveOut, mayMoveWithin, mayResolve } from '../state/permissions.ts';
 import { isResolved, keyOf, type Place, toggledResolved, topicPlace } from '../state/place.ts';
+import { t } from '../text/text.ts';
 import { linkTo } from './links.ts';
 import { topicName } from './names.ts';
 import { openDialog } from './open-dialog.ts';
@@ -18,7 +19,7 @@ export function TopicMenu({ place }: TopicMenuProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Menu.Root modal={false} open={isOpen} onOpenChange={setOpen}>
-      <Menu.Trigger className="topic-menu" title="Actions on this topic">
+      <Menu.Trigger className="topic-menu" title={t('actionsOnThisTopic')}>
         <span aria-hidden="true">⋮</span>
         <span className="hidden">Actions on topic {topicName(place.topic)}</span>
       </Menu.Trigger>
@@ -33,10 +34,10 @@ function Choices({ place }: TopicMenuProps) {
   const isChannelMuted = useSelected(({ model }) => model.channels.get(place.channelId)?.isMuted ?? false);
   const unread = useSelected(({ model }) => model.unread.get(keyOf(place))?.ids);
   const choices: readonly (readonly [TopicPolicy, string])[] = [
-    [topicPolicies.followed, 'Follow'],
-    ...(isChannelMuted || policy === topicPolicies.unmuted ? [[topicPolicies.unmuted, 'Unmute'] as const] : []),
-    [topicPolicies.inherited, isChannelMuted ? 'Muted as the channel' : 'Neither follow nor mute'],
-    [topicPolicies.muted, 'Mute'],
+    [topicPolicies.followed, t('follow')],
+    ...(isChannelMuted || policy === topicPolicies.unmuted ? [[topicPolicies.unmuted, t('unmute')] as const] : []),
+    [topicPolicies.inherited, isChannelMuted ? t('mutedAsTheChannel') : t('neitherFollowNorMute')],
+    [topicPolicies.muted, t('mute')],
   ];
   return (
     <Menu.Portal>
@@ -57,7 +58,7 @@ function Choices({ place }: TopicMenuProps) {
         {unread && (
           <>
             <Menu.Separator className="menu-line" />
-            <Action onSelect={() => void session.actions.markRead([...unread])}>Mark all as read</Action>
+            <Action onSelect={() => void session.actions.markRead([...unread])}>{t('markAllAsRead')}</Action>
           </>
         )}
         <Changes place={place} />
@@ -84,12 +85,12 @@ function Changes({ place }: TopicMenuProps) {
       <Menu.Separator className="menu-line" />
       {isChangeable && (
         <Action onSelect={() => void resolve()}>
-          {isResolved(place.topic) ? 'Mark as unresolved' : 'Mark as resolved'}
+          {isResolved(place.topic) ? t('markAsUnresolved') : t('markAsResolved')}
         </Action>
       )}
       {isMovable && (
         // The menu gives the focus back to its button first, so that the dialog gives it back there, too.
-        <Action onSelect={() => setTimeout(() => openDialog({ name: 'move', place }))}>Move or rename…</Action>
+        <Action onSelect={() => setTimeout(() => openDialog({ name: 'move', place }))}>{t('moveOrRename')}</Action>
       )}
     </>
   );

@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import { personName } from './names.ts';
 import { useSelected } from './session-context.tsx';
 
@@ -13,7 +14,7 @@ export function TypingLine({ placeKey }: { placeKey: string }) {
     names.length === 0
       ? ''
       : names.length > named
-        ? 'Several people are typing…'
+        ? t('severalPeopleAreTyping')
         : `${list.format(names)} ${names.length === 1 ? 'is' : 'are'} typing…`;
   return <p className="typing">{text}</p>;
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
+import { t } from '../text/text.ts';
 import { type Task, useTask } from './use-task.ts';
 
 /** The place of one thing in its list, for its buttons. */
@@ -44,7 +45,7 @@ export function useOrderedList<T extends { id: number }>({ fetch, reorder }: Sou
     onMove: (step) =>
       change(
         () => reorder(ids.toSpliced(at, 1).toSpliced(at + step, 0, ...ids.slice(at, at + 1))),
-        'The order is changed.',
+        t('theOrderIsChanged'),
       ),
   });
   return { all, task, load, change, placeOf };

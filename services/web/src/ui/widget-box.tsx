@@ -1,3 +1,4 @@
+import { t } from '../text/text.ts';
 import './widget-box.css';
 import { type ReactNode, useId, useState } from 'react';
 import type { Message } from '../state/place.ts';
@@ -33,12 +34,14 @@ function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
   };
   return (
     <Frame
-      kind="Poll"
+      kind={t('poll')}
       title={question}
-      untitled="Poll without a question"
-      change={isAuthor ? { label: 'Question', save: (text) => add({ type: 'question', question: text }) } : undefined}
+      untitled={t('pollWithoutAQuestion')}
+      change={
+        isAuthor ? { label: t('question'), save: (text) => add({ type: 'question', question: text }) } : undefined
+      }
     >
-      {options.length === 0 && <p className="hint">There are no options yet.</p>}
+      {options.length === 0 && <p className="hint">{t('thereAreNoOptionsYet')}</p>}
       <ul>
         {options.map(({ key, text, voters }) => {
           const isChosen = voters.includes(directory.ownId);
@@ -61,7 +64,7 @@ function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
           );
         })}
       </ul>
-      {nextIndex !== undefined && <AddForm label="New option" onAdd={offer} />}
+      {nextIndex !== undefined && <AddForm label={t('newOption')} onAdd={offer} />}
     </Frame>
   );
 }
@@ -70,7 +73,7 @@ const shownVoters = 12;
 const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
 const nameOf = (directory: ReturnType<typeof useDirectory>, id: number): string =>
-  id === directory.ownId ? 'you' : personName(directory, id);
+  id === directory.ownId ? t('you') : personName(directory, id);
 
 function Voters({ names }: { names: readonly string[] }) {
   const more = names.length - shownVoters;
@@ -87,14 +90,16 @@ function TodoBox({ widget, isAuthor, add }: WidgetProps<Todo>) {
   };
   return (
     <Frame
-      kind="Tasks"
+      kind={t('tasks')}
       title={title}
-      untitled="Tasks"
+      untitled={t('tasks')}
       change={
-        isAuthor ? { label: 'Title', save: (text) => add({ type: 'new_task_list_title', title: text }) } : undefined
+        isAuthor
+          ? { label: t('taskListTitle'), save: (text) => add({ type: 'new_task_list_title', title: text }) }
+          : undefined
       }
     >
-      {tasks.length === 0 && <p className="hint">There are no tasks yet.</p>}
+      {tasks.length === 0 && <p className="hint">{t('thereAreNoTasksYet')}</p>}
       <ul>
         {tasks.map(({ key, task, detail, isDone }) => (
           <li key={key}>
@@ -113,7 +118,7 @@ function TodoBox({ widget, isAuthor, add }: WidgetProps<Todo>) {
           </li>
         ))}
       </ul>
-      {nextIndex !== undefined && <AddForm label="New task" detail="Description" onAdd={put} />}
+      {nextIndex !== undefined && <AddForm label={t('newTask')} detail={t('description')} onAdd={put} />}
     </Frame>
   );
 }
@@ -150,7 +155,7 @@ function Frame({ kind, title, untitled, change, children }: FrameProps) {
       {change && isChanging && (
         <AddForm
           label={change.label}
-          action="Save"
+          action={t('save')}
           initial={title}
           onAdd={async (text) => {
             const isSaved = await change.save(text);
@@ -176,7 +181,7 @@ interface AddFormProps {
   onAdd: (text: string, detail: string) => Promise<boolean>;
 }
 
-function AddForm({ label, detail, action = 'Add', initial = '', onAdd }: AddFormProps) {
+function AddForm({ label, detail, action = t('add'), initial = '', onAdd }: AddFormProps) {
   const [text, setText] = useState(initial);
   const [more, setMore] = useState('');
   const [isBusy, setBusy] = useState(false);
