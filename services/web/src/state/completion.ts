@@ -147,7 +147,7 @@ export function suggestMentions(query: string, isSilent: boolean, around: Surrou
   const groups = best(groupsOf(around.model), query, () => 0).map(({ name, members }) => ({
     key: `group ${name}`,
     label: name,
-    detail: `Group of ${members.size}`,
+    detail: t('groupOf', { count: members.size }),
     insert: `${sign}*${name}* `,
   }));
   const isTopic = around.place?.kind !== 'direct';

@@ -72,5 +72,6 @@ export function labelOf({ operator, operand, negated = false }: Term, model: Mod
     if (operator === 'channel') return model.channels.get(id)?.name ?? String(id);
     return namesPeople(operator) ? (model.people.get(id)?.name ?? String(id)) : String(id);
   });
-  return `${negated ? 'not ' : ''}${operator}: ${names.length > 0 ? names.join(', ') : operand}`;
+  const term = `${operator}: ${names.length > 0 ? names.join(', ') : operand}`;
+  return negated ? t('notTerm', { term }) : term;
 }

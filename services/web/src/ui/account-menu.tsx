@@ -29,7 +29,7 @@ export function AccountMenu() {
     <>
       <form ref={form} method="post" action="/accounts/logout" onSubmit={onLogOut} hidden />
       <Menu.Root modal={false}>
-        <Menu.Trigger className="account" aria-label={`Account of ${name}`}>
+        <Menu.Trigger className="account" aria-label={t('accountOf', { name })}>
           <span className="name">{name}</span>
           <StatusEmoji userId={ownId} />
           <span aria-hidden="true">▾</span>

@@ -114,7 +114,7 @@ function Subscribers({ channel }: { channel: Described }) {
     <>
       <h4>{t('subscribers')}</h4>
       <MembersField
-        title={`Subscribers of ${name}`}
+        title={t('subscribersOf', { name })}
         label={t('subscribeAPerson')}
         members={{ people: people.filter(isActive), groups: [] }}
         isDisabled={task.isBusy}
@@ -271,7 +271,7 @@ function Archive({ channel, update }: PartProps) {
       <p className="card-tools">
         <ConfirmButton
           action={t('archive')}
-          name={channel.name}
+          full={t('archiveName', { name: channel.name })}
           isDisabled={task.isBusy}
           onConfirm={() => void task.run(() => update({ is_archived: true }))}
         />

@@ -5,6 +5,7 @@ import { Check, Field } from './field.tsx';
 import { Modal } from './modal.tsx';
 import { closeDialog } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
 
@@ -75,7 +76,7 @@ export default function Channels() {
         ))}
       </ul>
       {all && found.length === 0 && <p className="faint">{t('noChannelHasSuchAName')}</p>}
-      {found.length > shown && <p className="faint">{found.length - shown} more: type a name.</p>}
+      {found.length > shown && <p className="faint">{t('moreTypeAName', { count: found.length - shown })}</p>}
       <Outcome task={loading} />
     </Modal>
   );
@@ -108,11 +109,14 @@ function ChannelCard({ listed, isOpen, onToggle, onChanged }: ChannelCardProps) 
         </span>
         <span className="card-tools">
           <button type="button" className="plain" aria-expanded={isOpen} onClick={onToggle}>
-            Details<span className="hidden"> of {name}</span>
+            <Phrase short={t('details')} full={t('detailsOf', { name })} />
           </button>
           <button type="button" className={own ? 'plain' : 'primary'} disabled={task.isBusy} onClick={change}>
-            {own ? t('unsubscribe') : t('subscribe')}
-            <span className="hidden"> {name}</span>
+            {own ? (
+              <Phrase short={t('unsubscribe')} full={t('unsubscribeName', { name })} />
+            ) : (
+              <Phrase short={t('subscribe')} full={t('subscribeName', { name })} />
+            )}
           </button>
         </span>
       </div>

@@ -167,7 +167,7 @@ function TextBox({ box, text, setText, label, place, isHidden, submit, onFiles }
         onPaste={onPaste}
       />
       <span className="hidden" role="status">
-        {isOpen ? `${suggestions.all.length} suggestions` : ''}
+        {isOpen ? t('suggestionCount', { count: suggestions.all.length }) : ''}
       </span>
     </div>
   );
@@ -183,7 +183,7 @@ function Notes({ problem, warnings }: { problem: string | undefined; warnings: R
       {mention !== undefined && <p className="warning">{mention}</p>}
       {left < nearLimit && (
         <p className={left < 0 ? 'alarm' : 'faint'}>
-          {left < 0 ? `The message is ${-left} characters too long.` : `${left} characters left.`}
+          {left < 0 ? t('tooLong', { count: -left }) : t('charactersLeft', { count: left })}
         </p>
       )}
     </div>

@@ -20,7 +20,7 @@ export function Preview({ content }: { content: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard.
     <section className="preview" aria-label={t('preview')} aria-busy={html === undefined} tabIndex={0}>
-      {problem !== undefined && <p role="alert">The preview failed: {problem}</p>}
+      {problem !== undefined && <p role="alert">{t('previewFailed', { problem })}</p>}
       {html === '' && <p className="faint">{t('thereIsNothingToPreview')}</p>}
       <Rendered html={html ?? ''} />
     </section>

@@ -3,6 +3,7 @@ import { problemOf } from '../session/problem.ts';
 import { upload } from '../session/upload.ts';
 import { t } from '../text/text.ts';
 import { insertText } from './insert-text.ts';
+import { Phrase } from './phrase.tsx';
 import { useSelected } from './session-context.tsx';
 
 interface Upload {
@@ -44,7 +45,7 @@ export function useUploads(box: RefObject<HTMLTextAreaElement | null>): Uploads 
     const request = new AbortController();
     const id = ++lastId;
     const isTooLarge = limit > 0 && file.size > limit * mebibyte;
-    const problem = isTooLarge ? `The file is larger than ${limit} MiB.` : undefined;
+    const problem = isTooLarge ? t('fileTooLarge', { limit }) : undefined;
     if (!isTooLarge)
       upload(file, { signal: request.signal, onProgress: (sent) => change(id, { sent }) }).then(
         ({ url, filename }) => {
@@ -84,15 +85,18 @@ export function UploadList({ uploads: { all, remove } }: { uploads: Uploads }) {
         <li key={one.id}>
           <bdi>{one.name}</bdi>
           {one.problem === undefined ? (
-            <progress aria-label={`Upload of ${one.name}`} max={Math.max(1, one.size)} value={one.sent} />
+            <progress aria-label={t('uploadOf', { name: one.name })} max={Math.max(1, one.size)} value={one.sent} />
           ) : (
             <span className="alarm" role="alert">
               {one.problem}
             </span>
           )}
           <button type="button" className="plain" onClick={() => remove(one)}>
-            {one.problem === undefined ? t('cancel') : t('remove')}
-            <span className="hidden"> {one.name}</span>
+            {one.problem === undefined ? (
+              <Phrase short={t('cancel')} full={t('cancelName', { name: one.name })} />
+            ) : (
+              <Phrase short={t('remove')} full={t('removeName', { name: one.name })} />
+            )}
           </button>
         </li>
       ))}

@@ -1,4 +1,5 @@
 import type { Place } from '../state/place.ts';
+import { t } from '../text/text.ts';
 
 interface Warnings {
   /** How many characters may follow. */
@@ -19,9 +20,6 @@ export function warningsOf(text: string, place: Place | undefined, { characters,
   const name = place?.kind === 'topic' ? wildcard.exec(text)?.[1] : undefined;
   return {
     left: characters - (text.length < characters / 2 ? text.length : [...text].length),
-    mention:
-      name === undefined || mayMentionMany
-        ? undefined
-        : `You may use @${name} only where it mentions at most ${largeChannel} people. Otherwise the message is refused.`,
+    mention: name === undefined || mayMentionMany ? undefined : t('wildcardWarning', { name, limit: largeChannel }),
   };
 }

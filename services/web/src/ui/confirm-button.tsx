@@ -1,16 +1,17 @@
 import { useState } from 'react';
+import { Phrase } from './phrase.tsx';
 
 interface ConfirmButtonProps {
   /** The action, such as "Deactivate". */
   action: string;
-  /** To what; screen readers read it from the start. */
-  name: string;
+  /** The action with its object, such as "Deactivate Mia"; screen readers read it from the start. */
+  full: string;
   isDisabled?: boolean;
   onConfirm: () => void;
 }
 
 /** Asks once more before something is lost. */
-export function ConfirmButton({ action, name, isDisabled = false, onConfirm }: ConfirmButtonProps) {
+export function ConfirmButton({ action, full, isDisabled = false, onConfirm }: ConfirmButtonProps) {
   const [isSure, setSure] = useState(false);
   return isSure ? (
     <button
@@ -23,12 +24,11 @@ export function ConfirmButton({ action, name, isDisabled = false, onConfirm }: C
       }}
       onBlur={() => setSure(false)}
     >
-      {action} {name}
+      {full}
     </button>
   ) : (
     <button type="button" className="plain" disabled={isDisabled} onClick={() => setSure(true)}>
-      {action}
-      <span className="hidden"> {name}</span>
+      <Phrase short={action} full={full} />
     </button>
   );
 }

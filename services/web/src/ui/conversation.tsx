@@ -57,7 +57,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
             <p role="status">{t('loadingMessages')}</p>
           ) : (
             <>
-              <p role="alert">The messages could not be loaded: {problem}</p>
+              <p role="alert">{t('messagesNotLoaded', { problem })}</p>
               <button type="button" onClick={() => void session.open(narrow, near)}>
                 {t('tryAgain')}
               </button>
@@ -98,7 +98,7 @@ function Writing({ narrow }: { narrow: Narrow }) {
   if (narrow.kind !== 'direct' && !model.channels.has(narrow.channelId))
     return <p className="compose-hint">{t('youAreNotSubscribedToThisChannel')}</p>;
   return isPlace(narrow) ? (
-    <Compose place={narrow as Place} label={`Message ${titleOf(model, narrow)}`} />
+    <Compose place={narrow as Place} label={t('messageTo', { title: titleOf(model, narrow) })} />
   ) : (
     <NewTopic channelId={narrow.channelId} />
   );

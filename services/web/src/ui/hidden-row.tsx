@@ -17,7 +17,7 @@ export function HiddenRow({ row, hasPlaces, isCurrent, onFocus, onReveal }: Hidd
   const { ownId } = useDirectory();
   const { message, hidden } = row;
   if (!message) return null;
-  const text = hidden.length === 1 ? '1 message of a muted person' : `${hidden.length} messages of muted people`;
+  const text = t('hiddenMessages', { count: hidden.length });
   return (
     <article
       aria-label={text}

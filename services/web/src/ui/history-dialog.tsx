@@ -27,7 +27,7 @@ export default function History({ messageId }: { messageId: number }) {
   }, [client, messageId]);
   return (
     <Modal title={t('editsAndMoves')} isWide>
-      {problem !== undefined && <p role="alert">The history could not be loaded: {problem}</p>}
+      {problem !== undefined && <p role="alert">{t('historyNotLoaded', { problem })}</p>}
       {problem === undefined && versions === undefined && <p role="status">{t('loading')}</p>}
       <ol className="cards history" aria-label={t('versions')}>
         {versions?.map((version, index) => (
@@ -52,9 +52,9 @@ const isMove = ({ prev_topic, prev_stream }: Version): boolean => prev_topic !==
 
 function doneBy(directory: Directory, version: Version, isFirst: boolean): string {
   const name = version.user_id === null ? t('somebody') : personName(directory, version.user_id);
-  if (isFirst) return `Written by ${name}`;
-  if (isEdit(version) && isMove(version)) return `Edited and moved by ${name}`;
-  return `${isMove(version) ? 'Moved' : 'Edited'} by ${name}`;
+  if (isFirst) return t('writtenBy', { name });
+  if (isEdit(version) && isMove(version)) return t('editedAndMovedBy', { name });
+  return isMove(version) ? t('movedBy', { name }) : t('editedBy', { name });
 }
 
 function Moved({ version, directory }: { version: Version; directory: Directory }) {

@@ -6,6 +6,7 @@ import { t } from '../text/text.ts';
 import { linkTo } from './links.ts';
 import { channelName, peopleNames, topicName } from './names.ts';
 import { usePageTitle } from './page-title.ts';
+import { UnreadCount } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 
 interface Group {
@@ -70,14 +71,11 @@ export function InboxPage() {
                         @<span className="hidden"> {t('youAreMentioned')}</span>
                       </span>
                     )}
-                    <span className="count">
-                      {ids.length}
-                      <span className="hidden"> unread</span>
-                    </span>
+                    <UnreadCount of={ids.length} />
                   </Link>
                   <button type="button" title={t('markAsRead')} onClick={() => void session.actions.markRead(ids)}>
                     <span aria-hidden="true">✓</span>
-                    <span className="hidden">Mark {label} as read</span>
+                    <span className="hidden">{t('markNameAsRead', { name: label })}</span>
                   </button>
                 </li>
               ))}

@@ -69,18 +69,20 @@ export function MembersField({
               {mayRemove(kind, id) && (
                 <button type="button" disabled={isDisabled} onClick={() => remove(kind, id)}>
                   <span aria-hidden="true">✕</span>
-                  <span className="hidden">Remove {name}</span>
+                  <span className="hidden">{t('removeName', { name })}</span>
                 </button>
               )}
             </li>
           ))}
         </ul>
       )}
-      {entries.length > shownMembers && <p className="faint">{entries.length - shownMembers} more.</p>}
+      {entries.length > shownMembers && (
+        <p className="faint">{t('moreMembers', { count: entries.length - shownMembers })}</p>
+      )}
       {mayAdd && (
         <ComboField
           label={label}
-          list={groups.length > 0 ? 'People and groups' : 'People'}
+          list={groups.length > 0 ? t('peopleAndGroups') : t('people')}
           value={query}
           found={query.trim() === '' ? [] : choicesOf(query, model, { members, groups })}
           onChange={setQuery}

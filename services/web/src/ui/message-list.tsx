@@ -104,7 +104,8 @@ export function MessageList({ view, near, empty = t('thereAreNoMessagesHereYet')
       </div>
       {(!view.hasNewest || !list.isAtEnd(jumpFrom)) && rows.length > 0 && (
         <button type="button" className="to-end" onClick={() => (view.hasNewest ? list.scrollToEnd() : openNewest())}>
-          <span aria-hidden="true">↓ </span>Newest messages
+          <span aria-hidden="true">↓ </span>
+          {t('newestMessages')}
         </button>
       )}
     </section>

@@ -149,7 +149,7 @@ function Body({ name, row, senderId, ownId, children }: BodyProps) {
           <span className="avatar" aria-hidden="true" data-hue={senderId % 6}>
             {initialsOf(name)}
           </span>
-          <Link {...linkTo(place)} className="sender" title={`Write to ${name}`}>
+          <Link {...linkTo(place)} className="sender" title={t('writeTo', { name })}>
             {name}
             <StatusEmoji userId={senderId} />
           </Link>
@@ -175,7 +175,7 @@ export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing })
   const { problem, content } = outgoing;
   return (
     <article
-      aria-label={`Your message, ${problem === undefined ? 'being sent' : 'not sent'}`}
+      aria-label={problem === undefined ? t('yourMessageBeingSent') : t('yourMessageNotSent')}
       data-outgoing={outgoing.id}
     >
       <Day row={row} />
@@ -186,7 +186,7 @@ export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing })
         </div>
         {problem !== undefined && (
           <div className="problem" role="alert">
-            <span>Not sent: {problem}</span>
+            <span>{t('notSent', { problem })}</span>
             <button type="button" onClick={() => session.retry(outgoing)}>
               {t('sendAgain')}
             </button>

@@ -1,6 +1,7 @@
 import { t } from '../text/text.ts';
 import { personName } from './names.ts';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
@@ -46,7 +47,7 @@ export function MutedPeople() {
               disabled={task.isBusy}
               onClick={() => void task.run(() => client.unmuteUser({ muted_user_id: id }), t('unmuted'))}
             >
-              Unmute<span className="hidden"> {personName(model, id)}</span>
+              <Phrase short={t('unmute')} full={t('unmuteName', { name: personName(model, id) })} />
             </button>
           </li>
         ))}

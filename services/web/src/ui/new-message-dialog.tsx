@@ -123,14 +123,14 @@ function ToPeople({ onGo }: ToProps) {
             <bdi>{personName(model, id)}</bdi>
             <button type="button" onClick={() => setChosen(chosen.filter((one) => one !== id))}>
               <span aria-hidden="true">✕</span>
-              <span className="hidden">Remove {personName(model, id)}</span>
+              <span className="hidden">{t('removeName', { name: personName(model, id) })}</span>
             </button>
           </li>
         ))}
       </ul>
       <ComboField
-        label={t('movedTo')}
-        list="People"
+        label={t('recipient')}
+        list={t('people')}
         value={query}
         found={found}
         onChange={setQuery}

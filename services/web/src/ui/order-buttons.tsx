@@ -1,3 +1,5 @@
+import { t } from '../text/text.ts';
+import { Phrase } from './phrase.tsx';
 import type { Place } from './use-ordered-list.ts';
 
 /** Moves one thing of a list up or down. */
@@ -5,10 +7,10 @@ export function OrderButtons({ name, place: { isBusy, isFirst, isLast, onMove } 
   return (
     <>
       <button type="button" className="plain" disabled={isBusy || isFirst} onClick={() => onMove(-1)}>
-        Up<span className="hidden"> {name}</span>
+        <Phrase short={t('up')} full={t('upName', { name })} />
       </button>
       <button type="button" className="plain" disabled={isBusy || isLast} onClick={() => onMove(1)}>
-        Down<span className="hidden"> {name}</span>
+        <Phrase short={t('down')} full={t('downName', { name })} />
       </button>
     </>
   );

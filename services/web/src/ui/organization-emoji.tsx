@@ -24,7 +24,7 @@ export function EmojiList() {
             {(model.rules.isAdministrator || authorId === model.ownId) && (
               <ConfirmButton
                 action={t('remove')}
-                name={name}
+                full={t('removeName', { name })}
                 isDisabled={task.isBusy}
                 onConfirm={() => void task.run(() => client.removeRealmEmoji({ emoji_name: name }), t('removed'))}
               />

@@ -5,6 +5,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import type { Place } from './use-ordered-list.ts';
 import { type Task, useTask } from './use-task.ts';
@@ -94,21 +95,21 @@ function FolderCard({ folder: { id, name: known }, task, place }: FolderCardProp
       <form className="row" onSubmit={rename}>
         <input
           className="grow"
-          aria-label={`New name of ${known}`}
+          aria-label={t('newNameOf', { name: known })}
           value={name}
           required
           maxLength={maxName}
           onChange={(event) => setName(event.target.value)}
         />
         <button type="submit" className="plain" disabled={task.isBusy || name.trim() === '' || name.trim() === known}>
-          Rename<span className="hidden"> {known}</span>
+          <Phrase short={t('rename')} full={t('renameName', { name: known })} />
         </button>
       </form>
       <div className="card-tools">
         <OrderButtons name={known} place={place} />
         <ConfirmButton
           action={t('remove')}
-          name={known}
+          full={t('removeName', { name: known })}
           isDisabled={task.isBusy}
           onConfirm={() => update({ is_archived: true }, t('theFolderIsRemoved'))}
         />

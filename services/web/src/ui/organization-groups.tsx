@@ -8,6 +8,7 @@ import { ownGroups } from './groups.ts';
 import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
 import { PermissionFields } from './permission-field.tsx';
+import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
@@ -72,7 +73,7 @@ export function Groups() {
                 aria-expanded={open === group.id}
                 onClick={() => setOpen(open === group.id ? undefined : group.id)}
               >
-                Details<span className="hidden"> of {group.name}</span>
+                <Phrase short={t('details')} full={t('detailsOf', { name: group.name })} />
               </button>
             </div>
             {group.description !== '' && (
@@ -92,9 +93,8 @@ export function Groups() {
 }
 
 function countOf({ members, subgroups }: Group): string {
-  const people = members.size === 1 ? '1 person' : `${members.size} people`;
-  if (subgroups.length === 0) return people;
-  return `${people}, ${subgroups.length === 1 ? '1 group' : `${subgroups.length} groups`}`;
+  const people = t('peopleCount', { count: members.size });
+  return subgroups.length === 0 ? people : `${people}, ${t('groupCount', { count: subgroups.length })}`;
 }
 
 function NewGroup({ onMade }: { onMade: (id: number) => void }) {
@@ -164,7 +164,7 @@ function MembersOf({ group }: { group: Group }) {
     <>
       <h4>{t('members')}</h4>
       <MembersField
-        title={`Members of ${group.name}`}
+        title={t('membersOf', { name: group.name })}
         label={isManager ? t('addAPersonOrGroup') : t('addAPerson')}
         members={{ people: [...group.members], groups: group.subgroups }}
         groups={isManager ? [...model.writing.groups.keys()].filter((id) => id !== group.id) : []}
@@ -176,7 +176,7 @@ function MembersOf({ group }: { group: Group }) {
       />
       {!isMember && allowed.join && (
         <button type="button" className="plain" disabled={task.isBusy} onClick={() => change({ add: [model.ownId] })}>
-          Join<span className="hidden"> {group.name}</span>
+          <Phrase short={t('join')} full={t('joinName', { name: group.name })} />
         </button>
       )}
       {isMember && allowed.leave && (
@@ -186,7 +186,7 @@ function MembersOf({ group }: { group: Group }) {
           disabled={task.isBusy}
           onClick={() => change({ delete: [model.ownId] })}
         >
-          Leave<span className="hidden"> {group.name}</span>
+          <Phrase short={t('leave')} full={t('leaveName', { name: group.name })} />
         </button>
       )}
       <Outcome task={task} />
@@ -246,7 +246,7 @@ function End({ group }: { group: Group }) {
       <p className="card-tools">
         <ConfirmButton
           action={t('deactivate')}
-          name={group.name}
+          full={t('deactivateName', { name: group.name })}
           isDisabled={task.isBusy}
           onConfirm={() => void task.run(() => client.deactivateUserGroup({ user_group_id: group.id }))}
         />

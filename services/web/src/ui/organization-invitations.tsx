@@ -5,6 +5,7 @@ import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
 import { Check, Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { roleName, roles } from './roles.ts';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
@@ -13,10 +14,10 @@ type Client = ReturnType<typeof useSession>['client'];
 type Invites = Awaited<ReturnType<Client['getInvites']>>['invites'];
 
 const expiries = [
-  [1_440, '1 day'],
-  [4_320, '3 days'],
-  [10_080, '1 week'],
-  [43_200, '30 days'],
+  [1_440, t('days', { count: 1 })],
+  [4_320, t('days', { count: 3 })],
+  [10_080, t('weeks', { count: 1 })],
+  [43_200, t('days', { count: 30 })],
 ] as const;
 const initialExpiry = 10_080;
 
@@ -165,7 +166,8 @@ function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice
       />
       <details className="folded">
         <summary id={id}>
-          Other channels{choice.channels.size > 0 && <span className="faint"> ({choice.channels.size} chosen)</span>}
+          {t('otherChannels')}
+          {choice.channels.size > 0 && <span className="faint"> {t('chosen', { count: choice.channels.size })}</span>}
         </summary>
         <fieldset className="checks" aria-labelledby={id}>
           {[...channels.values()]
@@ -205,7 +207,7 @@ function OpenInvitation({ invitation, load }: { invitation: Invites[number]; loa
           <span className="faint">
             {' '}
             {roleName(invited_as)}
-            {expiry_date !== null && `, until ${shortTime(expiry_date)}`}
+            {expiry_date !== null && `, ${t('validUntil', { time: shortTime(expiry_date) })}`}
           </span>
         </span>
         <span className="card-tools">
@@ -216,11 +218,11 @@ function OpenInvitation({ invitation, load }: { invitation: Invites[number]; loa
               disabled={task.isBusy}
               onClick={() => void task.run(() => client.resendInvite({ invite_id: id }), t('theMailIsSentAgain'))}
             >
-              Send again<span className="hidden"> to {name}</span>
+              <Phrase short={t('sendAgain')} full={t('sendAgainTo', { name })} />
             </button>
           )}
           <button type="button" className="plain" disabled={task.isBusy} onClick={() => void task.run(revoke)}>
-            Revoke<span className="hidden"> {name}</span>
+            <Phrase short={t('revoke')} full={t('revokeName', { name })} />
           </button>
         </span>
       </div>

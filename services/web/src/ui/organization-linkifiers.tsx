@@ -4,6 +4,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { useSession } from './session-context.tsx';
 import { type Place, useOrderedList } from './use-ordered-list.ts';
 import { useTask } from './use-task.ts';
@@ -74,7 +75,7 @@ function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
   };
   return (
     <form className="stack" onSubmit={save}>
-      <Field label="Pattern, such as #(?P<id>[0-9]+)">
+      <Field label={t('patternLabel', { example: '#(?P<id>[0-9]+)' })}>
         <input
           className="code"
           value={pattern}
@@ -85,7 +86,7 @@ function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
           onChange={(event) => setPattern(event.target.value)}
         />
       </Field>
-      <Field label="Address, such as https://tickets.example.com/{id}">
+      <Field label={t('addressLabel', { example: 'https://tickets.example.com/{id}' })}>
         <input
           className="code"
           value={template}
@@ -126,10 +127,15 @@ function LinkifierCard({ linkifier, place, onRemove, onSave }: LinkifierCardProp
       <p className="code-line faint">{url_template}</p>
       <div className="card-tools">
         <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Change<span className="hidden"> {pattern}</span>
+          <Phrase short={t('change')} full={t('changeName', { name: pattern })} />
         </button>
         <OrderButtons name={pattern} place={place} />
-        <ConfirmButton action={t('remove')} name={pattern} isDisabled={place.isBusy} onConfirm={onRemove} />
+        <ConfirmButton
+          action={t('remove')}
+          full={t('removeName', { name: pattern })}
+          isDisabled={place.isBusy}
+          onConfirm={onRemove}
+        />
       </div>
       {isOpen && (
         <div className="panel">

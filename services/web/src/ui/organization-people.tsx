@@ -3,6 +3,7 @@ import { findPeople } from '../state/completion.ts';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { roles } from './roles.ts';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
@@ -47,7 +48,7 @@ export function People() {
             <bdi className="grow">{name}</bdi>
             {known.has(id) && (
               <select
-                aria-label={`Role of ${name}`}
+                aria-label={t('roleOf', { name })}
                 value={known.get(id)}
                 disabled={task.isBusy}
                 onChange={(event) => setRole(id, Number(event.target.value))}
@@ -62,9 +63,11 @@ export function People() {
             {id !== model.ownId && (
               <ConfirmButton
                 action={t('deactivate')}
-                name={name}
+                full={t('deactivateName', { name })}
                 isDisabled={task.isBusy}
-                onConfirm={() => void task.run(() => client.deactivateUser({ user_id: id }), `${name} is deactivated.`)}
+                onConfirm={() =>
+                  void task.run(() => client.deactivateUser({ user_id: id }), t('isDeactivated', { name }))
+                }
               />
             )}
           </li>
@@ -97,9 +100,9 @@ function Deactivated({ filter }: { filter: string }) {
               type="button"
               className="plain"
               disabled={task.isBusy}
-              onClick={() => void task.run(() => client.reactivateUser({ user_id: id }), `${name} is active again.`)}
+              onClick={() => void task.run(() => client.reactivateUser({ user_id: id }), t('isActiveAgain', { name }))}
             >
-              Reactivate<span className="hidden"> {name}</span>
+              <Phrase short={t('reactivate')} full={t('reactivateName', { name })} />
             </button>
           </li>
         ))}

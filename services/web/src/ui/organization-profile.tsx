@@ -4,6 +4,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Check, Field } from './field.tsx';
 import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { fieldKinds, kindNames, optionData, optionsOf, type ProfileField } from './profile-fields.ts';
 import { useSession } from './session-context.tsx';
 import { type Place, useOrderedList } from './use-ordered-list.ts';
@@ -99,7 +100,7 @@ function NewField({ load }: { load: () => Promise<void> }) {
       )}
       {!isKnownAccount && <Label name={name} hint={hint} onName={setName} onHint={setHint} />}
       {kind === fieldKinds.account && !isKnownAccount && (
-        <Field label="Address, with %(username)s where the name of the account stands">
+        <Field label={t('accountPatternLabel', { placeholder: '%(username)s' })}>
           <input value={pattern} required maxLength={1_000} onChange={(event) => setPattern(event.target.value)} />
         </Field>
       )}
@@ -158,10 +159,15 @@ function FieldCard({ field, place, onRemove, onSave }: FieldCardProps) {
       </p>
       <div className="card-tools">
         <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Change<span className="hidden"> {name}</span>
+          <Phrase short={t('change')} full={t('changeName', { name })} />
         </button>
         <OrderButtons name={name} place={place} />
-        <ConfirmButton action={t('remove')} name={name} isDisabled={place.isBusy} onConfirm={onRemove} />
+        <ConfirmButton
+          action={t('remove')}
+          full={t('removeName', { name })}
+          isDisabled={place.isBusy}
+          onConfirm={onRemove}
+        />
       </div>
       {isOpen && <FieldForm field={field} isBusy={place.isBusy} onSave={onSave} />}
     </li>

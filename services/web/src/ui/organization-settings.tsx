@@ -36,11 +36,11 @@ const limits = [
   ['move_messages_between_streams_limit_seconds', t('timeToMoveToChannel')],
 ] as const;
 const durations: readonly (readonly [number, string])[] = [
-  [120, '2 minutes'],
-  [600, '10 minutes'],
-  [3_600, '1 hour'],
-  [86_400, '1 day'],
-  [604_800, '1 week'],
+  [120, t('minutes', { count: 2 })],
+  [600, t('minutes', { count: 10 })],
+  [3_600, t('hours', { count: 1 })],
+  [86_400, t('days', { count: 1 })],
+  [604_800, t('weeks', { count: 1 })],
 ];
 const choices = [
   {
@@ -150,7 +150,7 @@ function Limit({ label, value, task, onChange }: LimitProps) {
             {text}
           </option>
         ))}
-        {!isListed && <option value={String(value)}>{String(value)} seconds</option>}
+        {!isListed && <option value={String(value)}>{t('seconds', { count: Number(value) })}</option>}
       </select>
     </label>
   );

@@ -67,7 +67,7 @@ export default function Palette() {
     const found = ranked.sort((a, b) => a.rank - b.rank).map(({ one }) => one);
     const words: Target = {
       key: 'search for',
-      label: `Search messages for “${text.trim()}”`,
+      label: t('searchMessagesFor', { text: text.trim() }),
       go: (navigate) => navigate({ to: '/search', search: { q: text.trim() } }),
     };
     return [...found.slice(0, maxShown), ...(wanted === '' ? [] : [words])];

@@ -5,6 +5,7 @@ import { t } from '../text/text.ts';
 import { groupName, groupsFor } from './groups.ts';
 import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { useSelected } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
 
@@ -132,8 +133,8 @@ function CustomValue({ label, groups, value, isChanged, task, onChange, onSave, 
   return (
     <div className="panel">
       <MembersField
-        title={`Who may: ${label}`}
-        label={`Add a person or group: ${label}`}
+        title={t('whoMayDo', { label })}
+        label={t('addPersonOrGroupTo', { label })}
         members={{ people, groups: subgroups }}
         groups={groups}
         isDisabled={task.isBusy}
@@ -155,7 +156,7 @@ function CustomValue({ label, groups, value, isChanged, task, onChange, onSave, 
       {isChanged && (
         <p className="card-tools">
           <button type="button" className="primary" disabled={task.isBusy} onClick={onSave}>
-            Save<span className="hidden"> {label}</span>
+            <Phrase short={t('save')} full={t('saveOf', { label })} />
           </button>
           <button type="button" className="plain" onClick={onCancel}>
             {t('cancel')}

@@ -102,7 +102,7 @@ function PresenceOf({ userId }: { userId: number }) {
         lastSeen === undefined ? (
           t('notSeenLately')
         ) : (
-          `Last seen ${shortTime(lastSeen)}`
+          t('lastSeen', { time: shortTime(lastSeen) })
         )
       ) : (
         <span aria-hidden="true">{availabilityNames[availability]}</span>
@@ -125,7 +125,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 function roleOf(user: User, model: Model): string {
   if (!user.is_active) return t('deactivated');
   if (!user.is_bot) return roleName(user.role);
-  return typeof user.bot_owner_id === 'number' ? `Bot of ${personName(model, user.bot_owner_id)}` : t('bot');
+  return typeof user.bot_owner_id === 'number' ? t('botOf', { name: personName(model, user.bot_owner_id) }) : t('bot');
 }
 
 /** The time of day in a time zone; undefined if there is none, or the browser does not know it. */

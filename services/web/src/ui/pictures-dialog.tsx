@@ -68,10 +68,7 @@ export default function Pictures(opened: PicturesProps) {
         <p role="status">
           <bdi>{picture?.name ?? t('thePictureIsGone')}</bdi>
           {picture && all.length > 1 && (
-            <span className="faint">
-              {' '}
-              {at + 1} of {all.length}
-            </span>
+            <span className="faint"> {t('pictureOf', { at: at + 1, all: all.length })}</span>
           )}
         </p>
         {picture && (

@@ -1,5 +1,5 @@
 import type { Emoji, Message } from '../state/place.ts';
-import { t } from '../text/text.ts';
+import { listText, numberText, t } from '../text/text.ts';
 import { EmojiGlyph, emojiTitle } from './emoji.tsx';
 import { type Directory, shownName } from './names.ts';
 import { useDirectory, useSession } from './session-context.tsx';
@@ -22,14 +22,13 @@ function groupsOf({ reactions }: Message): Group[] {
 }
 
 const shownNames = 20;
-const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
 function namesOf(model: Directory, userIds: readonly number[]): string {
   const own = userIds.filter((id) => id === model.ownId).map(() => t('you'));
   const others = userIds.filter((id) => id !== model.ownId).map((id) => shownName(model, id));
   const names = [...own, ...others];
   const more = names.length - shownNames;
-  return list.format(more > 0 ? [...names.slice(0, shownNames), `${more} more`] : names);
+  return listText(more > 0 ? [...names.slice(0, shownNames), t('morePeople', { count: more })] : names);
 }
 
 export function Reactions({ message }: { message: Message }) {
@@ -51,7 +50,7 @@ export function Reactions({ message }: { message: Message }) {
               onClick={() => void session.actions.toggleReaction(message, emoji, model.ownId)}
             >
               <EmojiGlyph emoji={emoji} />
-              <span>{userIds.length}</span>
+              <span>{numberText(userIds.length)}</span>
             </button>
           </li>
         );

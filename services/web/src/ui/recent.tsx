@@ -8,6 +8,7 @@ import { dateLanguage } from './dates.ts';
 import { linkTo } from './links.ts';
 import { shownName, titleOf } from './names.ts';
 import { usePageTitle } from './page-title.ts';
+import { UnreadCount } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 
 const all: Narrow = { kind: 'all' };
@@ -59,7 +60,7 @@ export function RecentPage() {
         </label>
       </div>
       <div className="page">
-        {problem !== undefined && isMissing && <p role="alert">The messages could not be loaded: {problem}</p>}
+        {problem !== undefined && isMissing && <p role="alert">{t('messagesNotLoaded', { problem })}</p>}
         {problem === undefined && isMissing && <p role="status">{t('loadingMessages')}</p>}
         {view && found.length === 0 && (
           <p className="empty">{conversations.length === 0 ? t('thereAreNoConversationsYet') : t('nothingFound')}</p>
@@ -90,26 +91,17 @@ function Line({ model, conversation }: { model: Model; conversation: Conversatio
   const isToday = at.toDateString() === new Date().toDateString();
   const more = senderIds.length - shownSenders;
   const color = place.kind === 'topic' ? model.channels.get(place.channelId)?.color : undefined;
+  const names = senderIds
+    .slice(0, shownSenders)
+    .map((id) => (id === model.ownId ? t('you') : shownName(model, id)))
+    .join(', ');
   return (
     <li className="conversation-line">
       <Link {...linkTo(place)} className="entry">
         <span className="hash" aria-hidden="true" data-direct={place.kind === 'direct'} style={{ background: color }} />
         <span className="label">{titleOf(model, place)}</span>
-        <span className="senders">
-          {senderIds
-            .slice(0, shownSenders)
-            .map((id) => (id === model.ownId ? t('you') : shownName(model, id)))
-            .join(', ')}
-          {more > 0 && ` and ${more} more`}
-        </span>
-        <span className="counts">
-          {unread > 0 && (
-            <span className="count">
-              {unread}
-              <span className="hidden"> unread</span>
-            </span>
-          )}
-        </span>
+        <span className="senders">{more > 0 ? t('namesAndMore', { names, count: more }) : names}</span>
+        <span className="counts">{unread > 0 && <UnreadCount of={unread} />}</span>
         <time dateTime={at.toISOString()}>{isToday ? timeFormat.format(at) : dayFormat.format(at)}</time>
       </Link>
     </li>

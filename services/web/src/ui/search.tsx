@@ -78,7 +78,7 @@ export function SearchPage() {
 /** Says that messages arrived that the search finds, too. */
 function News({ terms }: { terms: readonly Term[] }) {
   const news = useSelected(({ views }) => views.get(keyOf({ kind: 'search', terms }))?.news ?? 0);
-  const text = news === 1 ? '1 new result at the end' : `${news} new results at the end`;
+  const text = t('newResults', { count: news });
   return (
     <p className="news" role="status">
       {news > 0 && text}
@@ -144,7 +144,7 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
           {labelOf(term, model)}
           <button type="button" onClick={() => go(terms.filter((one) => one !== chips[index]))}>
             <span aria-hidden="true">×</span>
-            <span className="hidden">Remove {labelOf(term, model)}</span>
+            <span className="hidden">{t('removeTerm', { term: labelOf(term, model) })}</span>
           </button>
         </span>
       ))}
@@ -169,7 +169,7 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
         onKeyDown={onKeyDown}
       />
       <button type="submit" className="primary">
-        {t('search')}
+        {t('searchNow')}
       </button>
       <div
         id={`${id}list`}

@@ -4,6 +4,7 @@ import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
@@ -33,7 +34,9 @@ export function Access() {
             <span>
               <bdi>{name || (is_session ? t('browser') : t('apiKey'))}</bdi>{' '}
               <span className="faint">
-                {name !== '' && (is_session ? 'Session, ' : 'API key, ')}since {shortTime(date_created)}
+                {t(name === '' ? 'since' : is_session ? 'sessionSince' : 'apiKeySince', {
+                  time: shortTime(date_created),
+                })}
               </span>
             </span>
             {is_current ? (
@@ -50,7 +53,7 @@ export function Access() {
                   }, t('ended'))
                 }
               >
-                End<span className="hidden"> {name}</span>
+                <Phrase short={t('endSession')} full={t('endName', { name })} />
               </button>
             )}
           </li>

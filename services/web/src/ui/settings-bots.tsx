@@ -5,6 +5,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { personName } from './names.ts';
 import { Outcome } from './outcome.tsx';
+import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
@@ -139,23 +140,35 @@ function BotCard({ bot, load }: { bot: Bot; load: Load }) {
         <bdi>{name}</bdi>
         <span className="faint">
           {kinds.find(([value]) => value === bot.bot_type)?.[1]}
-          {typeof owner === 'number' && owner !== model.ownId && `, of ${personName(model, owner)}`}
+          {typeof owner === 'number' &&
+            owner !== model.ownId &&
+            `, ${t('ofOwner', { name: personName(model, owner) })}`}
         </span>
       </p>
       <p className="code-line faint">{email}</p>
       {key !== undefined && (
-        <Field label={`API key of ${name}`}>
+        <Field label={t('apiKeyOf', { name })}>
           <input className="code" readOnly value={key} onFocus={(event) => event.target.select()} />
         </Field>
       )}
       <div className="card-tools">
         {key === undefined && (
           <button type="button" className="plain" disabled={task.isBusy} onClick={show}>
-            Show the key<span className="hidden"> of {name}</span>
+            <Phrase short={t('showTheKey')} full={t('showKeyOf', { name })} />
           </button>
         )}
-        <ConfirmButton action={t('makeANewKey')} name={`for ${name}`} isDisabled={task.isBusy} onConfirm={renew} />
-        <ConfirmButton action={t('deactivate')} name={name} isDisabled={task.isBusy} onConfirm={deactivate} />
+        <ConfirmButton
+          action={t('makeANewKey')}
+          full={t('makeNewKeyFor', { name })}
+          isDisabled={task.isBusy}
+          onConfirm={renew}
+        />
+        <ConfirmButton
+          action={t('deactivate')}
+          full={t('deactivateName', { name })}
+          isDisabled={task.isBusy}
+          onConfirm={deactivate}
+        />
       </div>
       <Outcome task={task} />
     </li>

@@ -109,7 +109,11 @@ function PeopleValue({ field, value, onChange }: ValueProps) {
   return (
     <MembersField
       title={field.name}
-      label={field.hint === '' ? `Add to ${field.name}` : `Add to ${field.name} (${field.hint})`}
+      label={
+        field.hint === ''
+          ? t('addToField', { field: field.name })
+          : t('addToFieldHint', { field: field.name, hint: field.hint })
+      }
       members={{ people, groups: [] }}
       mayAdd={field.editable_by_user}
       mayRemove={() => field.editable_by_user}

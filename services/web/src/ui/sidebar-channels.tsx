@@ -3,6 +3,7 @@ import { store, stored } from '../session/storage.ts';
 import { type Section, sectionsOf } from '../state/folders.ts';
 import type { Channel } from '../state/members.ts';
 import { t } from '../text/text.ts';
+import { UnreadCount } from './phrase.tsx';
 import { useSelected } from './session-context.tsx';
 import { EntryLink } from './sidebar-entry.tsx';
 import { Topics } from './sidebar-topics.tsx';
@@ -41,12 +42,7 @@ function ChannelSection({ section: { key, name, channels }, unread }: { section:
         <button type="button" className="section" aria-expanded={!isFolded} aria-controls={id} onClick={toggle}>
           <span aria-hidden="true">{isFolded ? '▸' : '▾'}</span>
           <bdi className="label">{name}</bdi>
-          {isFolded && count > 0 && (
-            <span className="count">
-              {count}
-              <span className="hidden"> unread</span>
-            </span>
-          )}
+          {isFolded && count > 0 && <UnreadCount of={count} />}
         </button>
       </h2>
       <ul id={id} aria-label={name} hidden={isFolded}>
@@ -67,7 +63,7 @@ const ChannelEntry = memo(function ChannelEntry({ channel, unread }: { channel: 
       <div className="channel">
         <button type="button" className="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span>
-          <span className="hidden">Topics of {channel.name}</span>
+          <span className="hidden">{t('topicsOf', { channel: channel.name })}</span>
         </button>
         <EntryLink
           narrow={{ kind: 'channel', channelId: channel.id }}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { linkTo } from './links.ts';
+import { UnreadCount } from './phrase.tsx';
 import { PresenceDot, StatusEmoji } from './status.tsx';
 
 interface EntryProps {
@@ -64,12 +65,7 @@ function Label({ label, unread, hint, userId }: LabelProps) {
       <span className="label">{label}</span>
       {userId !== undefined && <StatusEmoji userId={userId} />}
       {hint !== undefined && <span className="entry-hint"> {hint}</span>}
-      {unread > 0 && (
-        <span className="count">
-          {unread}
-          <span className="hidden"> unread</span>
-        </span>
-      )}
+      {unread > 0 && <UnreadCount of={unread} />}
     </>
   );
 }

@@ -75,7 +75,7 @@ function TopicEntry({ place, unread, hasChannel = false }: TopicEntryProps) {
   const channels = useSelected(({ model }) => model.channels);
   if (place.kind !== 'topic') return null;
   const channel = hasChannel ? channels.get(place.channelId) : undefined;
-  const state = isFollowed ? 'followed' : isQuiet ? 'muted' : undefined;
+  const state = isFollowed ? t('followedHint') : isQuiet ? t('mutedHint') : undefined;
   const hint = channel ? `#${channel.name}` : state;
   return (
     <li className="channel" data-muted={isQuiet}>

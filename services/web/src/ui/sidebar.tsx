@@ -148,7 +148,9 @@ function FoundPeople() {
         })}
       </ul>
       {found.length === 0 && <p className="hint">{t('nobodyHasSuchAName')}</p>}
-      {found.length > shownPeople && <p className="hint">{found.length - shownPeople} more: type a name.</p>}
+      {found.length > shownPeople && (
+        <p className="hint">{t('moreTypeAName', { count: found.length - shownPeople })}</p>
+      )}
     </>
   );
 }

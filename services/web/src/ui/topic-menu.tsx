@@ -21,7 +21,7 @@ export function TopicMenu({ place }: TopicMenuProps) {
     <Menu.Root modal={false} open={isOpen} onOpenChange={setOpen}>
       <Menu.Trigger className="topic-menu" title={t('actionsOnThisTopic')}>
         <span aria-hidden="true">⋮</span>
-        <span className="hidden">Actions on topic {topicName(place.topic)}</span>
+        <span className="hidden">{t('actionsOnTopic', { topic: topicName(place.topic) })}</span>
       </Menu.Trigger>
       {isOpen && <Choices place={place} />}
     </Menu.Root>

@@ -1,9 +1,8 @@
-import { t } from '../text/text.ts';
+import { listText, t } from '../text/text.ts';
 import { personName } from './names.ts';
 import { useSelected } from './session-context.tsx';
 
 const named = 3;
-const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
 /** Names the people who are typing. Hidden from screen readers, because it changes too often. */
 export function TypingLine({ placeKey }: { placeKey: string }) {
@@ -15,6 +14,6 @@ export function TypingLine({ placeKey }: { placeKey: string }) {
       ? ''
       : names.length > named
         ? t('severalPeopleAreTyping')
-        : `${list.format(names)} ${names.length === 1 ? 'is' : 'are'} typing…`;
+        : t('typing', { names: listText(names), count: names.length });
   return <p className="typing">{text}</p>;
 }

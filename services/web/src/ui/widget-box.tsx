@@ -1,4 +1,5 @@
-import { t } from '../text/text.ts';
+import { listText, numberText, t } from '../text/text.ts';
+import { Phrase } from './phrase.tsx';
 import './widget-box.css';
 import { type ReactNode, useId, useState } from 'react';
 import type { Message } from '../state/place.ts';
@@ -38,7 +39,14 @@ function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
       title={question}
       untitled={t('pollWithoutAQuestion')}
       change={
-        isAuthor ? { label: t('question'), save: (text) => add({ type: 'question', question: text }) } : undefined
+        isAuthor
+          ? {
+              label: t('question'),
+              name: t('changeTheQuestion'),
+              action: t('saveQuestion'),
+              save: (text) => add({ type: 'question', question: text }),
+            }
+          : undefined
       }
     >
       {options.length === 0 && <p className="hint">{t('thereAreNoOptionsYet')}</p>}
@@ -54,8 +62,7 @@ function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
                 onClick={() => void add({ type: 'vote', key, vote: isChosen ? -1 : 1 })}
               >
                 <span className="votes">
-                  {voters.length}
-                  <span className="hidden"> {voters.length === 1 ? 'vote' : 'votes'}: </span>
+                  <Phrase short={numberText(voters.length)} full={`${t('votes', { count: voters.length })} `} />
                 </span>
                 <bdi>{text}</bdi>
               </button>
@@ -64,13 +71,12 @@ function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
           );
         })}
       </ul>
-      {nextIndex !== undefined && <AddForm label={t('newOption')} onAdd={offer} />}
+      {nextIndex !== undefined && <AddForm label={t('newOption')} fullAction={t('addNewOption')} onAdd={offer} />}
     </Frame>
   );
 }
 
 const shownVoters = 12;
-const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
 const nameOf = (directory: ReturnType<typeof useDirectory>, id: number): string =>
   id === directory.ownId ? t('you') : personName(directory, id);
@@ -78,7 +84,9 @@ const nameOf = (directory: ReturnType<typeof useDirectory>, id: number): string 
 function Voters({ names }: { names: readonly string[] }) {
   const more = names.length - shownVoters;
   return (
-    <bdi className="voters">{list.format(more > 0 ? [...names.slice(0, shownVoters), `${more} more`] : names)}</bdi>
+    <bdi className="voters">
+      {listText(more > 0 ? [...names.slice(0, shownVoters), t('morePeople', { count: more })] : names)}
+    </bdi>
   );
 }
 
@@ -95,7 +103,12 @@ function TodoBox({ widget, isAuthor, add }: WidgetProps<Todo>) {
       untitled={t('tasks')}
       change={
         isAuthor
-          ? { label: t('taskListTitle'), save: (text) => add({ type: 'new_task_list_title', title: text }) }
+          ? {
+              label: t('taskListTitle'),
+              name: t('changeTheTitle'),
+              action: t('saveTitle'),
+              save: (text) => add({ type: 'new_task_list_title', title: text }),
+            }
           : undefined
       }
     >
@@ -118,13 +131,18 @@ function TodoBox({ widget, isAuthor, add }: WidgetProps<Todo>) {
           </li>
         ))}
       </ul>
-      {nextIndex !== undefined && <AddForm label={t('newTask')} detail={t('description')} onAdd={put} />}
+      {nextIndex !== undefined && (
+        <AddForm label={t('newTask')} fullAction={t('addNewTask')} detail={t('description')} onAdd={put} />
+      )}
     </Frame>
   );
 }
 
 interface Change {
   label: string;
+  /** What the buttons do, in full. */
+  name: string;
+  action: string;
   save: (text: string) => Promise<boolean>;
 }
 interface FrameProps {
@@ -148,7 +166,7 @@ function Frame({ kind, title, untitled, change, children }: FrameProps) {
         </h3>
         {change && (
           <button type="button" className="plain" aria-expanded={isChanging} onClick={() => setChanging(!isChanging)}>
-            Change<span className="hidden"> the {change.label.toLowerCase()}</span>
+            <Phrase short={t('change')} full={change.name} />
           </button>
         )}
       </header>
@@ -156,6 +174,7 @@ function Frame({ kind, title, untitled, change, children }: FrameProps) {
         <AddForm
           label={change.label}
           action={t('save')}
+          fullAction={change.action}
           initial={title}
           onAdd={async (text) => {
             const isSaved = await change.save(text);
@@ -176,12 +195,15 @@ interface AddFormProps {
   /** The label of a second, optional text. */
   detail?: string;
   action?: string;
+  /** The action with its object. */
+  fullAction: string;
+
   initial?: string;
   /** Returns whether it was added. */
   onAdd: (text: string, detail: string) => Promise<boolean>;
 }
 
-function AddForm({ label, detail, action = t('add'), initial = '', onAdd }: AddFormProps) {
+function AddForm({ label, detail, action = t('add'), fullAction, initial = '', onAdd }: AddFormProps) {
   const [text, setText] = useState(initial);
   const [more, setMore] = useState('');
   const [isBusy, setBusy] = useState(false);
@@ -211,7 +233,7 @@ function AddForm({ label, detail, action = t('add'), initial = '', onAdd }: AddF
       />
       {detail !== undefined && (
         <input
-          aria-label={`${detail} of the task`}
+          aria-label={t('descriptionOfTheTask')}
           placeholder={detail}
           maxLength={longest}
           dir="auto"
@@ -220,8 +242,7 @@ function AddForm({ label, detail, action = t('add'), initial = '', onAdd }: AddF
         />
       )}
       <button type="submit" className="plain" disabled={text.trim() === '' || isBusy}>
-        {action}
-        <span className="hidden"> {label.toLowerCase()}</span>
+        <Phrase short={action} full={fullAction} />
       </button>
     </form>
   );

@@ -122,4 +122,7 @@ export const general = {
   keyEnter: 'Eingabe',
   keyShiftEnter: 'Umschalt Eingabe',
   keyEscape: 'Esc',
+  cancelName: '{name} abbrechen',
+  followedHint: 'gefolgt',
+  mutedHint: 'stumm',
 } as const satisfies Texts<'one' | 'other'>;

@@ -155,5 +155,5 @@ export const organization = {
   hours: { one: '{count} Stunde', other: '{count} Stunden' },
   days: { one: '{count} Tag', other: '{count} Tage' },
   weeks: { one: '{count} Woche', other: '{count} Wochen' },
-  validUntil: 'gültig bis {time}',
+  validUntil: 'bis {time}',
 } as const satisfies Texts<'one' | 'other'>;

@@ -123,4 +123,5 @@ export const people = {
   deactivateName: '{name} deaktivieren',
   archive: 'Archivieren',
   archiveName: '{name} archivieren',
+  ofOwner: 'von {name}',
 } as const satisfies Texts<'one' | 'other'>;

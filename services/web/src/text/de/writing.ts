@@ -81,4 +81,6 @@ export const writing = {
   remindMe: 'Erinnern',
   schedule: 'Planen',
   saveTheTime: 'Zeit speichern',
+  subscribeName: '{name} abonnieren',
+  unsubscribeName: '{name} abbestellen',
 } as const satisfies Texts<'one' | 'other'>;

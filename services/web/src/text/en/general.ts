@@ -118,4 +118,7 @@ export const general = {
   keyEnter: 'Enter',
   keyShiftEnter: 'Shift Enter',
   keyEscape: 'Esc',
+  cancelName: 'Cancel {name}',
+  followedHint: 'followed',
+  mutedHint: 'muted',
 } as const satisfies Texts<'one' | 'other'>;

@@ -154,5 +154,5 @@ export const organization = {
   hours: { one: '{count} hour', other: '{count} hours' },
   days: { one: '{count} day', other: '{count} days' },
   weeks: { one: '{count} week', other: '{count} weeks' },
-  validUntil: 'valid until {time}',
+  validUntil: 'until {time}',
 } as const satisfies Texts<'one' | 'other'>;

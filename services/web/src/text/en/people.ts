@@ -121,4 +121,5 @@ export const people = {
   deactivateName: 'Deactivate {name}',
   archive: 'Archive',
   archiveName: 'Archive {name}',
+  ofOwner: 'of {name}',
 } as const satisfies Texts<'one' | 'other'>;

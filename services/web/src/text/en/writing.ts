@@ -78,4 +78,6 @@ export const writing = {
   remindMe: 'Remind me',
   schedule: 'Schedule',
   saveTheTime: 'Save the time',
+  subscribeName: 'Subscribe {name}',
+  unsubscribeName: 'Unsubscribe {name}',
 } as const satisfies Texts<'one' | 'other'>;

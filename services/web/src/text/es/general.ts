@@ -122,4 +122,7 @@ export const general = {
   keyEnter: 'Intro',
   keyShiftEnter: 'Mayús Intro',
   keyEscape: 'Esc',
+  cancelName: 'Cancelar {name}',
+  followedHint: 'seguido',
+  mutedHint: 'silenciado',
 } as const satisfies Texts<'one' | 'many' | 'other'>;

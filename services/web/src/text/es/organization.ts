@@ -154,5 +154,5 @@ export const organization = {
   hours: { one: '{count} hora', many: '{count} de horas', other: '{count} horas' },
   days: { one: '{count} día', many: '{count} de días', other: '{count} días' },
   weeks: { one: '{count} semana', many: '{count} de semanas', other: '{count} semanas' },
-  validUntil: 'válido hasta {time}',
+  validUntil: 'hasta {time}',
 } as const satisfies Texts<'one' | 'many' | 'other'>;

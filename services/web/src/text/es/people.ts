@@ -124,4 +124,5 @@ export const people = {
   deactivateName: 'Desactivar {name}',
   archive: 'Archivar',
   archiveName: 'Archivar {name}',
+  ofOwner: 'de {name}',
 } as const satisfies Texts<'one' | 'many' | 'other'>;

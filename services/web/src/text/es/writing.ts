@@ -90,4 +90,6 @@ export const writing = {
   remindMe: 'Recordarme',
   schedule: 'Programar',
   saveTheTime: 'Guardar la hora',
+  subscribeName: 'Suscribirse a {name}',
+  unsubscribeName: 'Cancelar suscripción a {name}',
 } as const satisfies Texts<'one' | 'many' | 'other'>;

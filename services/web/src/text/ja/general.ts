@@ -118,4 +118,7 @@ export const general = {
   keyEnter: 'Enter',
   keyShiftEnter: 'Shift Enter',
   keyEscape: 'Esc',
+  cancelName: '{name}をキャンセル',
+  followedHint: 'フォロー中',
+  mutedHint: 'ミュート',
 } as const satisfies Texts<'other'>;

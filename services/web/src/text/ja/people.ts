@@ -122,4 +122,5 @@ export const people = {
   deactivateName: '{name}を無効化',
   archive: 'アーカイブ',
   archiveName: '{name}をアーカイブ',
+  ofOwner: '{name}が所有',
 } as const satisfies Texts<'other'>;

@@ -77,4 +77,6 @@ export const writing = {
   remindMe: 'リマインド',
   schedule: '予約',
   saveTheTime: '時刻を保存',
+  subscribeName: '{name}に参加',
+  unsubscribeName: '{name}から退出',
 } as const satisfies Texts<'other'>;
