@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { contractModule } from '@natter/client/contract-module';
 import { build, type Plugin } from 'vite';
+import { languageCodes } from '../src/text/languages.ts';
 import { unreadIcons } from './unread-icons.ts';
 
 const web = join(import.meta.dirname, '..');
@@ -47,10 +48,24 @@ export async function buildWebClient(): Promise<boolean> {
   return true;
 }
 
-/** Bytes of the scripts, compressed, that a browser loads before it shows the first page. */
+/**
+ * Bytes of the scripts, compressed, that a browser loads before it shows the first page: with the texts of one language,
+ * here the largest one.
+ */
 export function firstLoadBytes(): number {
   const scripts = readFileSync(join(target, 'index.html'), 'utf8').match(/assets\/[^"]+\.js/g) ?? [];
-  return scripts.reduce((bytes, script) => bytes + statSync(join(target, `${script}.br`)).size, 0);
+  const size = (script: string): number => statSync(join(target, `${script}.br`)).size;
+  return scripts.reduce((bytes, script) => bytes + size(script), Math.max(...textScripts().map(size)));
+}
+
+/** The scripts with the texts of a language each. */
+function textScripts(): string[] {
+  const names = readdirSync(join(target, 'assets'));
+  return languageCodes.map((code) => {
+    const [script, ...others] = names.filter((name) => name.startsWith(`${code}-`) && name.endsWith('.js'));
+    if (script === undefined || others.length > 0) throw new Error(`The texts in ${code} are not one script.`);
+    return `assets/${script}`;
+  });
 }
 
 /** Pages need the routes of operations and the encodings of parameters, not the schemas. */

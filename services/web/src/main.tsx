@@ -1,16 +1,18 @@
 import { ApiError } from '@natter/client';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { goToLogin } from './session/login.ts';
+import { goToLogin, navigate } from './session/login.ts';
 import { problemOf } from './session/problem.ts';
 import { Session } from './session/session.ts';
-import { t } from './text/text.ts';
+import { rememberAccount } from './text/choice.ts';
+import { language, markPage, preferredNow, t } from './text/text.ts';
 import { App } from './ui/app.tsx';
 import { applyTheme } from './ui/theme.ts';
 import './ui/styles.css';
 import './ui/code.css';
 
 applyTheme();
+markPage();
 const root = createRoot(document.getElementById('root') as HTMLElement);
 root.render(
   <main className="blank" aria-busy="true">
@@ -19,6 +21,9 @@ root.render(
 );
 try {
   const session = await Session.start();
+  // The account has another language than the page was loaded in.
+  if (rememberAccount(session.state.model.writing.settings.default_language) && preferredNow() !== language)
+    navigate(() => location.reload());
   root.render(
     <StrictMode>
       <App session={session} />

@@ -117,13 +117,13 @@ test('clients without user_settings_object get the legacy events and flat keys, 
   expect(old.state).toMatchObject({ twenty_four_hour_time: false, enable_sounds: true });
   expect(modern.state).not.toHaveProperty('twenty_four_hour_time');
   expect(modern.state).not.toHaveProperty('enable_sounds');
-  await person.ok('PATCH', '/settings', { twenty_four_hour_time: true, default_language: 'fr', enable_sounds: false });
+  await person.ok('PATCH', '/settings', { twenty_four_hour_time: true, default_language: 'ja', enable_sounds: false });
   const events = await old.settle();
   expect(events.find((event) => event.setting_name === 'default_language')).toMatchObject({
     type: 'update_display_settings',
     user: person.email,
-    setting: 'fr',
-    language_name: 'Français',
+    setting: 'ja',
+    language_name: '日本語',
   });
   expect(events.find((event) => event.type === 'update_global_notifications')).toMatchObject({
     notification_name: 'enable_sounds',

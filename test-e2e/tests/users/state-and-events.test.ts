@@ -21,7 +21,7 @@ test(`state plus events equals a fresh register for people, bots, status, mutes 
   const choices: Record<string, Json[]> = {
     enter_sends: [true, false],
     color_scheme: [1, 2, 3],
-    default_language: ['en', 'de', 'fr'],
+    default_language: ['en', 'de', 'es', 'fr', 'ja'],
     timezone: ['Europe/Berlin', 'Asia/Tokyo', ''],
     enable_sounds: [true, false],
     notification_sound: ['ding', 'none', 'zulip'],

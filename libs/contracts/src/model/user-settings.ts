@@ -35,7 +35,7 @@ const number = <const T extends readonly number[]>(values: T, initial: T[number]
   setting(z.literal([...values]), initial, rules);
 const range = (min: number, max: number, initial: number, rules?: Rules) => setting(integer(min, max), initial, rules);
 
-export const languageNames = { en: 'English', de: 'Deutsch', fr: 'Français' } as const;
+export const languageNames = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français', ja: '日本語' } as const;
 export type Language = keyof typeof languageNames;
 export const notificationSounds = ['ding', 'zulip'] as const;
 /** The names of emoji sets, under both spellings. */
@@ -58,7 +58,7 @@ const isTimeZone = (name: string): boolean => {
  */
 export const userSettings = {
   twenty_four_hour_time: flag(false, display),
-  default_language: setting(z.enum(['en', 'de', 'fr']), 'en', { ...display, ...ownOnly }),
+  default_language: setting(z.enum(['en', 'de', 'es', 'fr', 'ja']), 'en', { ...display, ...ownOnly }),
   left_side_userlist: flag(false, display),
   web_home_view: choice(['inbox', 'recent_topics', 'all_messages'], 'inbox', display),
   web_escape_navigates_to_home_view: flag(true),

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '@natter/client';
-import { t } from '../text/text.ts';
+import { locale, t } from '../text/text.ts';
 import type { Channel } from './members.ts';
 
 export interface Folder {
@@ -51,7 +51,7 @@ export interface Section {
   channels: readonly Channel[];
 }
 
-const { compare } = new Intl.Collator();
+const { compare } = new Intl.Collator(locale);
 
 /** Pinned channels, the channels of each folder, and the others. Sections without channels are left out. */
 export function sectionsOf(channels: Iterable<Channel>, folders: Folders): Section[] {

@@ -1,4 +1,4 @@
-import type { texts } from './en/index.ts';
+import type { texts } from './en.ts';
 
 /** Texts by key. A text with a count has one form for each plural category of its language. */
 export type Texts<Category extends string> = Readonly<Record<string, string | Readonly<Record<Category, string>>>>;

@@ -15,10 +15,10 @@ const translated = <Translation>(
 
 /** The languages of the interface. Each is a file of its own, and a page loads one of them. */
 export const languages = {
-  en: { name: 'English', direction: 'ltr', load: () => import('./en/index.ts') },
-  de: { name: 'Deutsch', direction: 'ltr', load: translated(() => import('./de/index.ts')) },
-  es: { name: 'Español', direction: 'ltr', load: translated(() => import('./es/index.ts')) },
-  ja: { name: '日本語', direction: 'ltr', load: translated(() => import('./ja/index.ts')) },
+  en: { name: 'English', direction: 'ltr', load: () => import('./en.ts') },
+  de: { name: 'Deutsch', direction: 'ltr', load: translated(() => import('./de.ts')) },
+  es: { name: 'Español', direction: 'ltr', load: translated(() => import('./es.ts')) },
+  ja: { name: '日本語', direction: 'ltr', load: translated(() => import('./ja.ts')) },
 } as const satisfies Record<string, Language>;
 
 export type LanguageCode = keyof typeof languages;

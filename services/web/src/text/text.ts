@@ -7,6 +7,8 @@ const tags = typeof document === 'undefined' ? [] : navigator.languages;
 
 /** The language of the texts of this page. It changes when the page is loaded again. */
 export const language = preferredLanguage(tags);
+/** The language that the page has when it is loaded again. */
+export const preferredNow = (): typeof language => preferredLanguage(tags);
 export const locale = localeOf(language, tags);
 
 // Modules that import this one wait for the texts, so that also their constants may contain them.

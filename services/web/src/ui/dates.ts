@@ -1,12 +1,16 @@
 import { store, stored } from '../session/storage.ts';
+import { locale } from '../text/text.ts';
 
 const key = 'natter dates';
 
-/** Languages of dates beside the browser's own; their names in themselves. */
+/** Languages of dates beside that of the texts; their names in themselves. */
 export const dateLanguages = ['en-GB', 'en-US', 'de', 'es', 'fr', 'ja', 'sv'] as const;
 
-/** The language in which dates are shown; `undefined` for that of the browser. */
-export function dateLanguage(): string | undefined {
+/** The language in which dates are shown. */
+export const dateLanguage = (): string => keptDateLanguage() ?? locale;
+
+/** The choice in this browser; `undefined` for the language of the texts. */
+export function keptDateLanguage(): string | undefined {
   const kept = stored(key);
   return dateLanguages.find((one) => one === kept);
 }

@@ -1,7 +1,7 @@
 import type { Model } from '../state/model.ts';
 import type { PermissionRule } from '../state/realm.ts';
 import type { Group } from '../state/writing-snapshot.ts';
-import { t } from '../text/text.ts';
+import { locale, t } from '../text/text.ts';
 
 const systemNames: Record<string, string> = {
   'role:nobody': t('nobody'),
@@ -18,7 +18,7 @@ const systemOrder = Object.keys(systemNames);
 export const groupName = ({ name, isSystem }: Pick<Group, 'name' | 'isSystem'>): string =>
   isSystem ? (systemNames[name] ?? name) : name;
 
-const { compare } = new Intl.Collator();
+const { compare } = new Intl.Collator(locale);
 
 /** The groups that people made, by name. */
 export const ownGroups = ({ writing }: Pick<Model, 'writing'>): Group[] =>

@@ -20,15 +20,15 @@ const mayInvite = (model: Model): boolean =>
   may(model, 'can_invite_users_group') || may(model, 'create_multiuse_invite_group');
 
 const sections = [
-  { name: t('general'), Page: General, isFor: isAdministrator },
-  { name: t('permissions'), Page: Permissions, isFor: isAdministrator },
-  { name: t('people'), Page: People, isFor: isAdministrator },
-  { name: t('invitations'), Page: Invitations, isFor: mayInvite },
-  { name: t('groups'), Page: Groups, isFor: () => true },
-  { name: t('folders'), Page: FolderList, isFor: isAdministrator },
-  { name: t('profileFields'), Page: ProfileFields, isFor: isAdministrator },
-  { name: t('emoji'), Page: EmojiList, isFor: () => true },
-  { name: t('linkifiers'), Page: Linkifiers, isFor: isAdministrator },
+  { name: 'general', label: t('general'), Page: General, isFor: isAdministrator },
+  { name: 'permissions', label: t('permissions'), Page: Permissions, isFor: isAdministrator },
+  { name: 'people', label: t('people'), Page: People, isFor: isAdministrator },
+  { name: 'invitations', label: t('invitations'), Page: Invitations, isFor: mayInvite },
+  { name: 'groups', label: t('groups'), Page: Groups, isFor: () => true },
+  { name: 'folders', label: t('folders'), Page: FolderList, isFor: isAdministrator },
+  { name: 'profileFields', label: t('profileFields'), Page: ProfileFields, isFor: isAdministrator },
+  { name: 'emoji', label: t('emoji'), Page: EmojiList, isFor: () => true },
+  { name: 'linkifiers', label: t('linkifiers'), Page: Linkifiers, isFor: isAdministrator },
 ] as const;
 
 /** Settings of the organization. A person sees the sections in which they may change something. */
@@ -41,7 +41,7 @@ export default function Organization() {
     <Modal title={t('organization')} isWide>
       <Sections
         title={t('organization')}
-        names={visible.map(({ name }) => name)}
+        names={visible.map(({ name, label }) => [name, label] as const)}
         current={current?.name ?? ''}
         onChoose={setChosen}
       />

@@ -1,6 +1,7 @@
 interface SectionsProps<T extends string> {
   title: string;
-  names: readonly T[];
+  /** Their labels, by name. */
+  names: readonly (readonly [name: T, label: string])[];
   current: T;
   onChoose: (name: T) => void;
 }
@@ -9,15 +10,15 @@ interface SectionsProps<T extends string> {
 export function Sections<T extends string>({ title, names, current, onChoose }: SectionsProps<T>) {
   return (
     <nav className="sections-of" aria-label={title}>
-      {names.map((one) => (
+      {names.map(([one, label]) => (
         <button
-          key={one}
+          key={label}
           type="button"
           className="plain"
           aria-current={one === current ? 'page' : undefined}
           onClick={() => onChoose(one)}
         >
-          {one}
+          {label}
         </button>
       ))}
     </nav>

@@ -1,84 +1,52 @@
 import { useState } from 'react';
 import { t } from '../text/text.ts';
-import { dateLanguage, dateLanguages, setDateLanguage } from './dates.ts';
-import { Check, Field } from './field.tsx';
+import { Check } from './field.tsx';
 import { Modal } from './modal.tsx';
 import { MutedPeople } from './muted-people.tsx';
 import { Outcome } from './outcome.tsx';
 import { Sections } from './sections.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { Access } from './settings-access.tsx';
+import { Appearance } from './settings-appearance.tsx';
 import { Bots } from './settings-bots.tsx';
 import { BrowserNotifications } from './settings-browser.tsx';
 import { Password, Profile } from './settings-profile.tsx';
 import { OwnFields } from './settings-profile-fields.tsx';
-import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
 import { useTask } from './use-task.ts';
 
-const sections = [t('profile'), t('appearance'), t('notifications'), t('access'), t('bots')] as const;
-type Section = (typeof sections)[number];
+const sections = {
+  profile: t('profile'),
+  appearance: t('appearance'),
+  notifications: t('notifications'),
+  access: t('access'),
+  bots: t('bots'),
+};
+type Section = keyof typeof sections;
+const names = Object.entries(sections) as [Section, string][];
 
 /** The settings of the person. */
 export default function Settings() {
-  const [section, setSection] = useState<Section>(t('profile'));
+  const [section, setSection] = useState<Section>('profile');
   return (
     <Modal title={t('settings')} isWide>
-      <Sections title={t('settings')} names={sections} current={section} onChoose={setSection} />
-      {section === 'Profile' && (
+      <Sections title={t('settings')} names={names} current={section} onChoose={setSection} />
+      {section === 'profile' && (
         <>
           <Profile />
           <OwnFields />
           <Password />
         </>
       )}
-      {section === 'Appearance' && <Appearance />}
-      {section === 'Notifications' && (
+      {section === 'appearance' && <Appearance />}
+      {section === 'notifications' && (
         <>
           <Notifications />
           <MutedPeople />
         </>
       )}
-      {section === 'Access' && <Access />}
-      {section === 'Bots' && <Bots />}
+      {section === 'access' && <Access />}
+      {section === 'bots' && <Bots />}
     </Modal>
-  );
-}
-
-function Appearance() {
-  const [theme, setTheme] = useState(currentTheme);
-  const choose = (next: Theme): void => {
-    applyTheme(next);
-    setTheme(next);
-  };
-  return (
-    <>
-      <fieldset className="stack">
-        <legend>{t('colors')}</legend>
-        {themes.map((one) => (
-          <label key={one} className="check">
-            <input type="radio" name="theme" checked={one === theme} onChange={() => choose(one)} />
-            <span>{themeNames[one]}</span>
-          </label>
-        ))}
-      </fieldset>
-      <Field label={t('languageOfDates')}>
-        <select
-          defaultValue={dateLanguage() ?? ''}
-          onChange={(event) => {
-            setDateLanguage(event.target.value);
-            location.reload();
-          }}
-        >
-          <option value="">{t('sameAsTheBrowser')}</option>
-          {dateLanguages.map((one) => (
-            <option key={one} value={one} lang={one}>
-              {new Intl.DisplayNames(one, { type: 'language' }).of(one)}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <p className="faint">{t('theseAreSettingsOfThisBrowserAlone')}</p>
-    </>
   );
 }
 

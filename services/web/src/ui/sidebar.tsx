@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { isMuted } from '../state/model.ts';
 import { directPlace, keyOf, type Place } from '../state/place.ts';
-import { t } from '../text/text.ts';
+import { locale, t } from '../text/text.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { countUnread, type Directory, peopleNames } from './names.ts';
 import { useDirectory, useSelected } from './session-context.tsx';
@@ -44,7 +44,7 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
   );
 }
 
-const { compare } = new Intl.Collator();
+const { compare } = new Intl.Collator(locale);
 const byName = (a: { name: string }, b: { name: string }): number => compare(a.name, b.name);
 
 /** Unread messages in all, and by channel; those of muted places do not count. */

@@ -77,7 +77,6 @@ export const people = {
   colors: 'Farben',
   language: 'Sprache',
   languageOfDates: 'Sprache der Datumsangaben',
-  sameAsTheBrowser: 'Wie der Browser',
   sameAsTheTexts: 'Wie die Texte',
   theseAreSettingsOfThisBrowserAlone: 'Diese Einstellungen gelten nur für diesen Browser.',
   notifyOfDirectMessagesAndMentionsOn: 'Auf diesem Desktop über Direktnachrichten und Erwähnungen benachrichtigen',
@@ -124,4 +123,5 @@ export const people = {
   archive: 'Archivieren',
   archiveName: '{name} archivieren',
   ofOwner: 'von {name}',
+  sameAsTheAccountOrTheBrowser: 'Wie im Konto oder im Browser',
 } as const satisfies Texts<'one' | 'other'>;

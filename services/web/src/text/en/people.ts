@@ -76,7 +76,6 @@ export const people = {
   colors: 'Colors',
   language: 'Language',
   languageOfDates: 'Language of dates',
-  sameAsTheBrowser: 'Same as the browser',
   sameAsTheTexts: 'Same as the texts',
   theseAreSettingsOfThisBrowserAlone: 'These are settings of this browser alone.',
   notifyOfDirectMessagesAndMentionsOn: 'Notify of direct messages and mentions on this desktop',
@@ -122,4 +121,5 @@ export const people = {
   archive: 'Archive',
   archiveName: 'Archive {name}',
   ofOwner: 'of {name}',
+  sameAsTheAccountOrTheBrowser: 'Same as the account or the browser',
 } as const satisfies Texts<'one' | 'other'>;

@@ -78,7 +78,6 @@ export const people = {
   colors: 'Colores',
   language: 'Idioma',
   languageOfDates: 'Idioma de las fechas',
-  sameAsTheBrowser: 'Igual que el navegador',
   sameAsTheTexts: 'Igual que los textos',
   theseAreSettingsOfThisBrowserAlone: 'Estos ajustes son solo de este navegador.',
   notifyOfDirectMessagesAndMentionsOn: 'Notificar en este escritorio los mensajes directos y las menciones',
@@ -125,4 +124,5 @@ export const people = {
   archive: 'Archivar',
   archiveName: 'Archivar {name}',
   ofOwner: 'de {name}',
+  sameAsTheAccountOrTheBrowser: 'Igual que la cuenta o el navegador',
 } as const satisfies Texts<'one' | 'many' | 'other'>;

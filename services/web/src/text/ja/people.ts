@@ -77,7 +77,6 @@ export const people = {
   colors: '配色',
   language: '言語',
   languageOfDates: '日付の言語',
-  sameAsTheBrowser: 'ブラウザーに合わせる',
   sameAsTheTexts: '表示言語に合わせる',
   theseAreSettingsOfThisBrowserAlone: 'これらはこのブラウザーだけの設定です。',
   notifyOfDirectMessagesAndMentionsOn: 'ダイレクトメッセージとメンションをデスクトップに通知する',
@@ -123,4 +122,5 @@ export const people = {
   archive: 'アーカイブ',
   archiveName: '{name}をアーカイブ',
   ofOwner: '{name}が所有',
+  sameAsTheAccountOrTheBrowser: 'アカウントまたはブラウザーに合わせる',
 } as const satisfies Texts<'other'>;
