@@ -7,7 +7,11 @@
 export function loadedPart(file: Buffer): Buffer {
   const isElf64 = file.length >= headerSize && file.readUInt32BE(0) === magic && file[4] === 2 && file[5] === 1;
   if (!isElf64) throw new Error('not a 64-bit little-endian ELF file');
-  const [tableAt, entrySize, entries] = [Number(file.readBigUInt64LE(32)), file.readUInt16LE(54), file.readUInt16LE(56)];
+  const [tableAt, entrySize, entries] = [
+    Number(file.readBigUInt64LE(32)),
+    file.readUInt16LE(54),
+    file.readUInt16LE(56),
+  ];
   let end = tableAt + entrySize * entries;
   for (let index = 0; index < entries; index++) {
     const at = tableAt + entrySize * index;

@@ -119,6 +119,10 @@ test.skipIf(helm === undefined)('the pods of the notes meet the standard and run
   expect(given).toHaveLength(2);
   for (const { spec } of given) {
     expect(broken(spec)).toEqual([]);
-    expect(spec).toMatchObject({ priorityClassName: 'chat', nodeSelector: { pool: 'chat' }, tolerations: [toleration] });
+    expect(spec).toMatchObject({
+      priorityClassName: 'chat',
+      nodeSelector: { pool: 'chat' },
+      tolerations: [toleration],
+    });
   }
 });

@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 /** Names, which are the same in each language. */
 const names = ['GitHub', 'Twitter'];
 /** Attributes whose texts people read or hear. */
-const readable = /^(aria-label|aria-description|aria-roledescription|aria-valuetext|title|placeholder|alt|label|name|short|full|action|detail|kind|untitled|empty|list|hint)$/;
+const readable =
+  /^(aria-label|aria-description|aria-roledescription|aria-valuetext|title|placeholder|alt|label|name|short|full|action|detail|kind|untitled|empty|list|hint)$/;
 const words = /\p{L}/u;
 
 interface Node {
@@ -33,8 +34,14 @@ function literalsIn(source: string): string[] {
   };
   const visit = (node: Node): void => {
     if (node.type === 'JSXText') add(String(node.value));
-    if (node.type === 'JSXElement' || node.type === 'JSXFragment') for (const child of node.children as Node[]) shown(child);
-    if (node.type === 'JSXAttribute' && isNode(node.name) && readable.test(String(node.name.name)) && !isControl(node, source))
+    if (node.type === 'JSXElement' || node.type === 'JSXFragment')
+      for (const child of node.children as Node[]) shown(child);
+    if (
+      node.type === 'JSXAttribute' &&
+      isNode(node.name) &&
+      readable.test(String(node.name.name)) &&
+      !isControl(node, source)
+    )
       shown(node.value);
     for (const value of Object.values(node))
       for (const one of Array.isArray(value) ? value : [value]) if (isNode(one)) visit(one);
@@ -58,6 +65,8 @@ test('no component shows a text that is in no catalogue', () => {
   const source = join(import.meta.dirname, '..');
   const files = (readdirSync(source, { recursive: true }) as string[]).filter((file) => file.endsWith('.tsx'));
   expect(files.length).toBeGreaterThan(60);
-  const found = files.flatMap((file) => literalsIn(readFileSync(join(source, file), 'utf8')).map((text) => `${file}: ${text}`));
+  const found = files.flatMap((file) =>
+    literalsIn(readFileSync(join(source, file), 'utf8')).map((text) => `${file}: ${text}`),
+  );
   expect(found).toEqual([]);
 });
