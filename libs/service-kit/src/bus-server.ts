@@ -251,7 +251,6 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     // Created lazily: most requests never log.
     let requestLog = (): Logger => log;
     try {
-      const end = performance.now() + deadline.remainingMs();
       const envelope = decodeEnvelope(await bodyOf(messages, blocks, deadline));
       checkCaller(message, operation, envelope);
       requestLog = () =>
@@ -270,6 +269,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       const running = { freshness, kept, recovery, failedAfterCommit };
       const result = await runHandler(request, running, { deadline, log: () => requestLog() });
       const pieces = await encodeAnswer(result, maxAnswerBytes);
+      const end = performance.now() + deadline.remainingMs();
       for (const each of messages) await replies.respond(each, pieces, { end, spentMs });
       stop({ outcome: 'success' });
     } catch (error) {
@@ -286,9 +286,8 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
 
   /** Answers which of the caller's calls this process works on. */
   function answerWorkedOn(message: Msg): void {
-    const caller = callerOf(message);
     const ids = message.string().split(' ');
-    const known = ids.filter((id) => workedOn.has(`${caller} ${id}`));
+    const known = ids.filter((id) => workedOn.has(`${callerOf(message)} ${id}`));
     const h = headers();
     h.set(instanceHeader, blocks.subject);
     message.respond(known.join(' '), { headers: h });

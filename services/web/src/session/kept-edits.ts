@@ -1,5 +1,5 @@
+import { store, stored, storedBelow } from '../browser/storage.ts';
 import type { Place } from '../state/place.ts';
-import { store, stored, storedBelow } from './storage.ts';
 
 export interface KeptEdit {
   place: Place | undefined;

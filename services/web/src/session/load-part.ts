@@ -1,5 +1,5 @@
+import { store, stored } from '../browser/storage.ts';
 import { navigate } from './login.ts';
-import { store, stored } from './storage.ts';
 
 const waitMs = 1_000;
 /** Attempts while the server serves pages. In a rolling upgrade, another gateway may have the part. */

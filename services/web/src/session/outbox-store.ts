@@ -1,6 +1,6 @@
+import { store, storedBelow } from '../browser/storage.ts';
 import type { Outgoing } from '../state/state.ts';
 import { t } from '../text/text.ts';
-import { store, storedBelow } from './storage.ts';
 
 /** The server keeps an Idempotency-Key for a day. Sending an older message could double it, so its writer decides. */
 const repeatableMs = 20 * 3_600_000;

@@ -1,8 +1,5 @@
 import type { texts } from './en.ts';
 
-/** Texts by key. A text with a count has one form for each plural category of its language. */
-export type Texts<Category extends string> = Readonly<Record<string, string | Readonly<Record<Category, string>>>>;
-
 export type English = typeof texts;
 export type Key = keyof English;
 

@@ -1,4 +1,4 @@
-import { store, stored } from '../session/storage.ts';
+import { store, stored } from '../browser/storage.ts';
 import { type LanguageCode, languageCodes, languageOf } from './languages.ts';
 
 const chosenKey = 'natter language';

@@ -1,4 +1,4 @@
-import { store, stored } from '../session/storage.ts';
+import { store, stored } from '../browser/storage.ts';
 import { locale } from '../text/text.ts';
 
 const key = 'natter dates';

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { store, stored } from '../browser/storage.ts';
 import type { Session } from '../session/session.ts';
-import { store, stored } from '../session/storage.ts';
 import { type Alert, alertOf } from '../state/alerts.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { linkTo } from './links.ts';

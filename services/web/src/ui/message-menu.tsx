@@ -81,6 +81,7 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
     // The menu gives up the focus before the action takes it.
     setTimeout(act);
   };
+  const ask = (dialog: Parameters<typeof openDialog>[0]) => elsewhere(() => openDialog(dialog));
   return (
     <Menu.Portal>
       <Menu.Content
@@ -103,7 +104,7 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
           </Item>
         )}
         {place.kind === 'topic' && (mayMoveWithin(model, place) || mayMoveOut(model, place)) && (
-          <Item onSelect={elsewhere(() => openDialog({ name: 'move', place, messageId: message.id }))} keys="m">
+          <Item onSelect={ask({ name: 'move', place, messageId: message.id })} keys="m">
             {t('moveMenu')}
           </Item>
         )}
@@ -113,20 +114,18 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
           {t('markAsUnreadFromHere')}
         </Item>
         {hasHistory(model, message) && (
-          <Item onSelect={elsewhere(() => openDialog({ name: 'history', messageId: message.id }))} keys="H">
+          <Item onSelect={ask({ name: 'history', messageId: message.id })} keys="H">
             {t('editsAndMovesMenu')}
           </Item>
         )}
-        <Item onSelect={elsewhere(() => openDialog({ name: 'person', userId: message.sender_id }))} keys="u">
+        <Item onSelect={ask({ name: 'person', userId: message.sender_id })} keys="u">
           {t('aboutTheSenderMenu')}
         </Item>
-        <Item onSelect={elsewhere(() => openDialog({ name: 'remind', messageId: message.id }))}>{t('remindMenu')}</Item>
+        <Item onSelect={ask({ name: 'remind', messageId: message.id })}>{t('remindMenu')}</Item>
         {mayDelete(model, message, now) && (
           <>
             <Menu.Separator className="menu-line" />
-            <Item onSelect={elsewhere(() => openDialog({ name: 'delete', messageId: message.id }))}>
-              {t('deleteMenu')}
-            </Item>
+            <Item onSelect={ask({ name: 'delete', messageId: message.id })}>{t('deleteMenu')}</Item>
           </>
         )}
       </Menu.Content>

@@ -1,5 +1,5 @@
 import { memo, useId, useMemo, useState } from 'react';
-import { store, stored } from '../session/storage.ts';
+import { store, stored } from '../browser/storage.ts';
 import { type Section, sectionsOf } from '../state/folders.ts';
 import type { Channel } from '../state/members.ts';
 import { t } from '../text/text.ts';

@@ -1,4 +1,4 @@
-import { store, stored } from '../session/storage.ts';
+import { store, stored } from '../browser/storage.ts';
 import { t } from '../text/text.ts';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -1,4 +1,4 @@
-import type { Texts } from '../catalogue.ts';
+import type { Texts } from '../form/texts.ts';
 
 export const channels = {
   nobody: 'Nadie',
