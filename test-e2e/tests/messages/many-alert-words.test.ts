@@ -40,3 +40,14 @@ test('the alert words of a person and of their bots are counted together, in num
   const { body } = await member.post('/users/me/alert_words', { alert_words: long });
   expect(body.msg).toBe('Too much text in alert words (limit: 64 KiB)');
 });
+
+test('a bot that gets another owner loses its alert words', async () => {
+  const { member, member2 } = await openRealm();
+  const { user_id, api_key } = await member.ok('POST', '/bots', { full_name: 'Given', short_name: 'given' });
+  const of = (key: string): Client =>
+    new Client(member, { user_id, api_key: key, email: `given-bot@${member.host}`, full_name: 'Given' });
+  await of(api_key).ok('POST', '/users/me/alert_words', { alert_words: ['tea'] });
+  await member.ok('PATCH', `/bots/${user_id}`, { bot_owner_id: member2.user_id });
+  const given = of((await member2.ok('GET', `/bots/${user_id}/api_key`)).api_key);
+  expect((await given.ok('GET', '/users/me/alert_words')).alert_words).toEqual([]);
+});

@@ -1,14 +1,8 @@
 import { type Answer, type Client, copyRow, countOf, openRealm, type Realm, totalNames } from '@natter/testkit';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { uploadTo } from '../upload.ts';
 
 /** The total that one user or one organization accumulates is limited, also under concurrent requests. */
-let realm: Realm;
-
-beforeAll(async () => {
-  realm = await openRealm();
-});
-
 /** Sends this many requests concurrently; returns the refused ones. */
 async function atOnce(count: number, send: (index: number) => Promise<Answer>): Promise<Answer[]> {
   const answers = await Promise.all(Array.from({ length: count }, (_, index) => send(index)));
@@ -70,6 +64,21 @@ const collections: Record<string, Total> = {
   botAccounts: {
     limit: 2_000,
     what: 'bots, including deactivated ones',
+    open:
+      async ({ member }) =>
+      (index) =>
+        member.post('/bots', { full_name: `Bot ${index}`, short_name: `bot${index}` }),
+    rows: ({ member }) => ({ table: 'users.account', where: `bot_owner_id = ${member.user_id}` }),
+    differing: {
+      email: "'copy' || n || t.email",
+      full_name: "'Copy ' || n",
+      is_active: 'false',
+      joined_at: "now() - interval '2 days'",
+    },
+  },
+  botsPerDay: {
+    limit: 500,
+    what: 'bots within a day',
     open:
       async ({ member }) =>
       (index) =>
@@ -404,17 +413,4 @@ test.each([
     }
   };
   expectRefused(await atOnce(limit + 7, addPatiently), 7, new RegExp(`Too many ${total.what} \\(limit: ${limit}\\)`));
-});
-
-test('drafts: a request that would exceed the limit stores none', async () => {
-  const drafts = Array.from({ length: 1_000 }, () => ({ type: '', to: [], topic: '', content: 'x' }));
-  for (let count = 0; count < 5; count++) await realm.member.ok('POST', '/drafts', { drafts });
-  expectRefused([await realm.member.post('/drafts', { drafts: drafts.slice(0, 2) })], 1, /Too many drafts/);
-  expect((await realm.member.ok('GET', '/drafts')).count).toBe(5_000);
-});
-
-test('one request creates at most two hundred channels', async () => {
-  const channels = Array.from({ length: 201 }, (_, index) => ({ name: `many ${index}` }));
-  const refused = await realm.owner.post('/users/me/subscriptions', { subscriptions: channels });
-  expectRefused([refused], 1, /at most 200 channels at once/);
 });

@@ -1,4 +1,4 @@
-import { connected, copyRow, countOf, openRealm } from '@natter/testkit';
+import { type Client, connected, copyRow, countOf, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
 test('a user cannot prevent their deactivation with many bots in many groups', async () => {
@@ -27,4 +27,20 @@ test('a user cannot prevent their deactivation with many bots in many groups', a
   expect(await countOf('users.account', `bot_owner_id = ${member.user_id} AND is_active`)).toBe(0);
   const event = await queue.next(({ op, group_id: id }) => op === 'remove_members' && id === group_id);
   expect(event.user_ids).toHaveLength(bots);
+});
+
+test('bots that were given to others count for the member who created them, and for nobody else', async () => {
+  const { member, member2 } = await openRealm();
+  const add = (who: Client, name: string) => who.post('/bots', { full_name: name, short_name: name });
+  expect((await add(member, 'first')).status).toBe(200);
+  await copyRow({ table: 'users.account', where: `bot_owner_id = ${member.user_id}` }, 1_998, {
+    email: "'copy' || n || t.email",
+    full_name: "'Copy ' || n",
+    bot_owner_id: `${member2.user_id}`,
+    joined_at: "now() - interval '2 days'",
+    is_active: 'false',
+  });
+  const answers = [await add(member, 'last'), await add(member, 'more'), await add(member2, 'other')];
+  const text = 'Too many bots, including deactivated ones (limit: 2000)';
+  expect(answers.map(({ body }) => body.msg)).toEqual(['', text, '']);
 });

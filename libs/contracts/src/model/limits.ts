@@ -35,6 +35,7 @@ export const totals = {
   bots: { what: 'bots', limit: 500 },
   /** Clients receive deactivated accounts too, and no account is ever deleted. */
   botAccounts: { what: 'bots, including deactivated ones', limit: 2_000 },
+  botsPerDay: { what: 'bots within a day', limit: 500 },
   clientDevices: { what: 'devices', limit: 100 },
   deviceTokens: { what: 'device tokens', limit: 100 },
   drafts: { what: 'drafts', limit: 5_000, bytes: 4 * mebibyte },

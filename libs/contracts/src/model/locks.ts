@@ -45,6 +45,7 @@ const numbersOfTotals = {
   channelDescriptions: 7528,
   groupMembers: 7529,
   botAccounts: 7530,
+  botsPerDay: 7531,
 } as const satisfies Record<keyof typeof totals, number>;
 type Total = keyof typeof totals;
 

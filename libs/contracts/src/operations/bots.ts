@@ -87,7 +87,7 @@ export const botOperations = {
     },
     result: z.looseObject({ full_name: z.string(), avatar_url: z.string() }),
     errors,
-    events: ['realm_user', 'realm_bot', 'user_group'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'alert_words'],
   }),
   deactivateBot: operation({
     name: 'deactivate-bot',

@@ -165,7 +165,7 @@ export const userOperations = {
     weight: 5,
     params: { user_id: json(id) },
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'realm_bot', 'user_group'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'alert_words'],
   }),
   createRealm: operation({
     name: 'create-realm',

@@ -46,16 +46,11 @@ export function createBotHandlers(seal: KeySeal): Handlers {
             bot_type: params.bot_type,
             bot_owner_id: context.actor.userId,
           });
-          await requireRoom(
-            work,
-            totals.bots,
-            sql.fragment`users.account WHERE bot_owner_id = ${context.actor.userId} AND is_active`,
-          );
-          await requireRoom(
-            work,
-            totals.botAccounts,
-            sql.fragment`users.account WHERE bot_owner_id = ${context.actor.userId}`,
-          );
+          // Of bots that were given to others too: neither may a member go on without limit, nor use up the room of others.
+          const created = sql.fragment`users.account WHERE is_bot AND coalesce(created_by, bot_owner_id) = ${context.actor.userId}`;
+          await requireRoom(work, totals.bots, sql.fragment`${created} AND is_active`);
+          await requireRoom(work, totals.botAccounts, created);
+          await requireRoom(work, totals.botsPerDay, sql.fragment`${created} AND joined_at > now() - interval '1 day'`);
           await insertKey(work, { realmId: work.realmId, userId: bot.user_id }, api_key, 'bot');
           const defaults = {
             default_sending_stream: params.default_sending_stream || null,

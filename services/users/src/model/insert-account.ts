@@ -27,9 +27,9 @@ export async function insertAccount(work: Work, account: NewAccount): Promise<Us
   const bot_type = account.is_bot ? (account.bot_type ?? 1) : null;
   const row = await work
     .one(sql.type(accountRow)`
-    INSERT INTO users.account (realm_id, email, full_name, role, password_hash, is_bot, is_system_bot, bot_type, bot_owner_id, can_create_users, can_change_user_emails, settings)
+    INSERT INTO users.account (realm_id, email, full_name, role, password_hash, is_bot, is_system_bot, bot_type, bot_owner_id, created_by, can_create_users, can_change_user_emails, settings)
     VALUES (${work.realmId}, ${account.email}, ${account.full_name}, ${account.role}, ${account.password_hash}, ${account.is_bot ?? false},
-      ${account.is_system_bot ?? false}, ${bot_type}, ${account.bot_owner_id ?? null}, ${account.can_create_users ?? false},
+      ${account.is_system_bot ?? false}, ${bot_type}, ${account.bot_owner_id ?? null}, ${account.bot_owner_id ?? null}, ${account.can_create_users ?? false},
       ${account.can_change_user_emails ?? false}, ${JSON.stringify(settings)}::jsonb)
     RETURNING ${accountColumns}`)
     .catch((error: unknown) => {

@@ -5,13 +5,14 @@ import type { AccountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { announceBot, announceBotChange, announceKey } from './announce-bot.ts';
 import { renewKey, renewTokens } from './bot-key.ts';
+import { toSelf } from './change.ts';
 import { setRole } from './change-role.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { lockAccount } from './find-account.ts';
 
 /**
  * Gives a bot to another user: its role is lowered to theirs, and it gets a new key and new tokens for its endpoints,
- * because the former owner knows the old ones. It no longer sends in the name of others, because that right was granted to a bot of the former owner. The former owner can no longer see it, unless they are an administrator. Returns the bot after the change.
+ * because the former owner knows the old ones. It no longer sends in the name of others, because that right was granted to a bot of the former owner. Its alert words are deleted. The former owner can no longer see it, unless they are an administrator. Returns the bot after the change.
  */
 export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId: number, seal: KeySeal): Promise<B> {
   if (bot.bot_owner_id === ownerId) return bot;
@@ -21,6 +22,9 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   if (next.is_bot) throw badRequest("Failed to change owner, bots can't own other bots");
   await work.run(sql.unsafe`UPDATE users.account SET bot_owner_id = ${ownerId} WHERE id = ${bot.id}`);
   await endGrantedRights(work, { botId: bot.id });
+  // They would take the room of the next owner.
+  const words = await work.run(sql.unsafe`DELETE FROM users.alert_word WHERE user_id = ${bot.id}`);
+  if (words > 0) work.emit(toSelf(bot.id, 'alert_words', { alert_words: [] }));
   const before = bot.bot_owner_id === null ? undefined : await lockAccount(work, bot.bot_owner_id);
   if (before && before.role > roles.administrator)
     work.emit({
