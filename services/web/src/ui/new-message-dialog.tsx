@@ -74,7 +74,7 @@ function ToChannel({ onGo }: ToProps) {
     >
       <ComboField
         label={t('channel')}
-        list="Channels"
+        list={t('channels')}
         value={query}
         found={found}
         onChange={(text) => {

@@ -20,10 +20,13 @@ export default function Schedule({ place, text, onDone }: { place: Place; text: 
       });
       onDone();
     });
+  const [before, after] = t('sendTo', { title: '\n' }).split('\n');
   return (
     <Modal title={t('sendLater')}>
       <p>
-        To <bdi>{title}</bdi>
+        {before}
+        <bdi>{title}</bdi>
+        {after}
       </p>
       <DueForm action={t('schedule')} task={task} onChoose={schedule} />
     </Modal>
