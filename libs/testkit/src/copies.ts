@@ -42,6 +42,8 @@ export const copyRow = (
       CROSS JOIN LATERAL jsonb_populate_record(NULL::${table}, to_jsonb(t) || jsonb_build_object(${pairs.join(', ')})) r`);
     if (made.rowCount !== count) throw new Error(`${table}: ${made.rowCount} copies instead of ${count}`);
     await client.query('COMMIT');
+    // Autovacuum does it within minutes. Until then plans assume that the table is as small as before.
+    if (count >= 1_000) await client.query(`ANALYZE ${table}`);
   });
 
 export async function connected<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {

@@ -2,7 +2,6 @@ import { type Answer, type Client, copyRow, countOf, openRealm, type Realm, tota
 import { expect, test } from 'vitest';
 import { uploadTo } from '../upload.ts';
 
-/** The total that one user or one organization accumulates is limited, also under concurrent requests. */
 /** Sends this many requests concurrently; returns the refused ones. */
 async function atOnce(count: number, send: (index: number) => Promise<Answer>): Promise<Answer[]> {
   const answers = await Promise.all(Array.from({ length: count }, (_, index) => send(index)));
@@ -39,7 +38,10 @@ const newest = (table: string) => (realm: Realm) => ({
   where: `realm_id = ${realm.id} ORDER BY message_id DESC`,
 });
 
-/** Maximum sizes of the collections, written by hand. */
+/**
+ * The total that one user or one organization accumulates is limited, also under concurrent requests. Maximum sizes of the
+ * collections, written by hand.
+ */
 const collections: Record<string, Total> = {
   alertWords: {
     limit: 1_000,
