@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import { findChromium } from '@natter/local/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser(options: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: await findChromium(),
     timeout: 120_000,
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-      ...['--disable-component-update', '--disable-sync'],
+      ...['--disable-component-update', '--disable-sync', ...options],
     ],
   });
 }

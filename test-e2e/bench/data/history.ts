@@ -26,20 +26,12 @@ const words =
  */
 export async function history(bench: Bench, name = 'history', textOf = plainText): Promise<History> {
   const total = bench.sizes.messages;
-  const sent = Math.min(2_000, Math.round(total / 5));
   const realm = await keptRealm(bench, `${name}-${total}`, async () => {
     const made = await createRealm(bench, name, people);
     const ids: number[] = [];
     for (let index = 0; index < channels; index++)
       ids.push(await createChannel(bench, made, `channel ${index}`, made.people));
-    await setAside(bench, made, total - sent);
-    await inParallel(
-      Array.from({ length: sent }, (_, index) => index),
-      32,
-      (index) => say(bench, made, ids, { index, content: textOf(index) }),
-    );
-    await consumed(bench, made);
-    await copyDown(bench, made, sent, total - sent);
+    await fill(bench, made, ids, { total, textOf });
     return made;
   });
   const [range] = await bench.sql<{ first: string; last: string }>(
@@ -58,6 +50,24 @@ export async function history(bench: Bench, name = 'history', textOf = plainText
   };
 }
 
+/** Gives the channels of a new realm `total` messages from its first users. */
+export async function fill(
+  bench: Bench,
+  realm: BenchRealm,
+  ids: readonly number[],
+  { total, textOf = plainText }: { total: number; textOf?: (index: number) => string },
+): Promise<void> {
+  const sent = Math.min(2_000, Math.round(total / 5));
+  await setAside(bench, realm, total - sent);
+  await inParallel(
+    Array.from({ length: sent }, (_, index) => index),
+    32,
+    (index) => say(bench, realm, ids, { index, content: textOf(index) }),
+  );
+  await consumed(bench, realm);
+  await copyDown(bench, realm, sent, total - sent);
+}
+
 function plainText(index: number): string {
   const pick = (offset: number): string => words[(index * 7 + offset * 11) % words.length] ?? '';
   return `Message ${index}: ${Array.from({ length: 12 }, (_, offset) => pick(offset)).join(' ')}${index % 500 === 0 ? ' needle' : ''}`;
@@ -66,13 +76,13 @@ function plainText(index: number): string {
 function say(
   bench: Bench,
   realm: BenchRealm,
-  ids: number[],
+  ids: readonly number[],
   { index, content }: { index: number; content: string },
 ): Promise<unknown> {
   const sender = realm.people[index % people];
   return bench.api.call(realm.host, sender, 'POST /messages', {
     type: 'channel',
-    to: ids[index % channels],
+    to: ids[index % ids.length],
     topic: `topic ${index % 40}`,
     content,
   });

@@ -21,6 +21,7 @@ export interface Sizes {
   fanOutRounds: number;
   repeats: number;
   hostileMs: number;
+  web: { people: number; channels: number; messages: number; dayMessages: number };
 }
 
 export const full: Sizes = {
@@ -44,6 +45,7 @@ export const full: Sizes = {
   fanOutRounds: 5,
   repeats: 20,
   hostileMs: 300_000,
+  web: { people: 10_000, channels: 1_000, messages: 100_000, dayMessages: 20_000 },
 };
 
 export const quick: Sizes = {
@@ -67,4 +69,5 @@ export const quick: Sizes = {
   fanOutRounds: 2,
   repeats: 3,
   hostileMs: 4_000,
+  web: { people: 100, channels: 20, messages: 1_000, dayMessages: 200 },
 };

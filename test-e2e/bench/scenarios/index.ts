@@ -23,6 +23,7 @@ import { slowTexts } from './slow-texts.ts';
 import { start } from './start.ts';
 import { subscribe } from './subscribe.ts';
 import { users } from './users.ts';
+import { webClient } from './web-client.ts';
 
 /** In the order in which they run. Scenarios that leave large data behind come late. */
 export const scenarios: readonly Scenario[] = [
@@ -48,6 +49,7 @@ export const scenarios: readonly Scenario[] = [
   presence,
   messages,
   search,
+  webClient,
   instances,
   start,
 ];
