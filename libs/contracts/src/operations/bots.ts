@@ -48,7 +48,17 @@ export const botOperations = {
     role: 'member',
     checksCredential: true,
     summary: 'The bots that the caller owns, with their API keys.',
-    result: z.object({ bots: z.array(z.looseObject({ username: z.string(), api_key: z.string() })) }),
+    result: z.object({
+      bots: z.array(
+        z.object({
+          username: z.string(),
+          full_name: z.string(),
+          api_key: z.string(),
+          avatar_url: z.string(),
+          ...defaultsResult,
+        }),
+      ),
+    }),
     errors,
   }),
   createBot: operation({
@@ -85,7 +95,14 @@ export const botOperations = {
       service_interface: json(id.optional()),
       ...settings,
     },
-    result: z.looseObject({ full_name: z.string(), avatar_url: z.string() }),
+    result: z.object({
+      full_name: z.string(),
+      avatar_url: z.string(),
+      ...defaultsResult,
+      service_interface: int.describe('The interface of an outgoing webhook bot: 1 generic, 2 Slack.').optional(),
+      service_payload_url: z.string().describe('The address to which an outgoing webhook bot posts.').optional(),
+      bot_owner: z.string().describe('The email address of the new owner, if the owner was changed.').optional(),
+    }),
     errors,
     events: ['realm_user', 'realm_bot', 'user_group', 'alert_words'],
   }),

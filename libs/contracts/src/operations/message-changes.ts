@@ -3,6 +3,7 @@ import { bigId, id, list, string, union } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text, textOrJson } from '../model/param.ts';
 import { recipientsWeight } from './messaging.ts';
+import { attachmentSchema } from './uploads.ts';
 
 const messageId = json(bigId);
 const startOrStop = text(z.enum(['start', 'stop']).describe('Whether the caller started or stopped typing.'));
@@ -44,7 +45,7 @@ export const messageChangeOperations = {
       prev_content_sha256: text(string(1_000).optional()),
       stream_id: json(id.describe('The ID of the channel to which the messages move.').optional()),
     },
-    result: z.object({ detached_uploads: z.array(z.looseObject({})) }),
+    result: z.object({ detached_uploads: z.array(attachmentSchema) }),
     errors: [
       'BAD_REQUEST',
       'EXPECTATION_MISMATCH',

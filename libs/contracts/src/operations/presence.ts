@@ -24,7 +24,18 @@ export const presenceOperations = {
       ping_only: json(bool.default(false)),
       slim_presence: json(bool.default(false)),
     },
-    result: z.looseObject({ presence_last_update_id: z.int() }),
+    result: z.object({
+      presence_last_update_id: z.int(),
+      server_timestamp: z.number().optional(),
+      presences: z
+        .record(z.string(), legacyPresence)
+        .describe(
+          'The presence of users: by ID with `last_update_id` or `slim_presence`, otherwise by email address. Absent with `ping_only`.',
+        )
+        .optional(),
+      zephyr_mirror_active: bool.describe('Always false.'),
+      legacy_mirror_active: bool.describe('Always false.'),
+    }),
     errors: ['BAD_REQUEST'],
     events: ['presence'],
   }),

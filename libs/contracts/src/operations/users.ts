@@ -10,6 +10,7 @@ import { emailAddress } from './email-address.ts';
 import { groupFetchTypes } from './groups.ts';
 import { profileEntrySchema, profileFieldFetchTypes } from './profile-fields.ts';
 import { realmFetchTypes } from './realm.ts';
+import { serverSettings } from './server-settings.ts';
 import { sessionOperations } from './sessions.ts';
 import { settingsFetchTypes } from './settings.ts';
 import { socialFetchTypes } from './social.ts';
@@ -64,7 +65,7 @@ export const userOperations = {
     caller: 'public',
     summary: 'What a client must know before it logs in.',
     isCrossOrigin: true,
-    result: z.looseObject({ realm_name: z.string() }),
+    result: z.object(serverSettings),
   }),
   createUser: operation({
     name: 'create-user',

@@ -196,7 +196,7 @@ async function answer(work: Work, botId: number, newOwner: number | undefined) {
     full_name: bot.full_name,
     avatar_url: avatarUrl(bot),
     ...botDefaults(bot),
-    ...(service ? { service_interface: service.interface, service_payload_url: service.base_url } : {}),
+    ...(service ? { service_interface: Number(service.interface), service_payload_url: String(service.base_url) } : {}),
     ...(newOwner === undefined ? {} : { bot_owner: (await readAccount(work, work.realmId, newOwner)).api_email }),
   };
 }
