@@ -213,3 +213,20 @@ test('an organization that is deactivated lets nobody in any more; only owners e
   });
   expect([login.status, login.body.code]).toEqual([401, 'REALM_DEACTIVATED']);
 });
+
+test('linkifiers have 64 KiB together, because every message needs all of them', async () => {
+  const { owner } = await openRealm();
+  const pattern = (index: number): string => `${'x'.repeat(900)}${index}`;
+  const add = (index: number) =>
+    owner.post('/realm/filters', { pattern: pattern(index), url_template: `https://x.example/${'y'.repeat(900)}` });
+  for (let index = 10; index < 46; index++) expect((await add(index)).status).toBe(200);
+  expect((await add(46)).body.msg).toBe('Too much text in linkifiers (limit: 64 KiB)');
+  const { linkifiers } = await owner.ok('GET', '/realm/linkifiers');
+  const change = (length: number) =>
+    owner.patch(`/realm/filters/${linkifiers[0].id}`, {
+      pattern: 'z'.repeat(900),
+      url_template: `https://x.example/${'y'.repeat(length)}`,
+    });
+  expect((await change(950)).body.msg).toBe('Too much text in linkifiers (limit: 64 KiB)');
+  expect((await change(800)).status).toBe(200);
+});

@@ -59,7 +59,8 @@ export const totals = {
   /** Direct members and subgroups of all groups that are not the system's. */
   groupMembers: { what: 'members of user groups', limit: 500_000 },
   invitations: { what: 'open invitations', limit: 20_000 },
-  linkifiers: { what: 'linkifiers', limit: 200 },
+  /** Every look-up of a send, which realms share, returns all of them. */
+  linkifiers: { what: 'linkifiers', limit: 200, bytes: mebibyte / 16 },
   playgrounds: { what: 'playgrounds', limit: 200 },
   profileFields: { what: 'custom profile fields', limit: 100 },
   realmDomains: { what: 'domains', limit: 500 },

@@ -39,7 +39,7 @@ export function linkifierHandlers(owner: Owner): Handlers {
             SELECT ${work.realmId}, ${pattern}, ${url_template}, coalesce(max(position), 0) + 1 FROM users.linkifier WHERE realm_id = ${work.realmId}
             RETURNING id`)
           .catch(refuseDuplicate);
-        await requireRoom(work, totals.linkifiers, sql.fragment`users.linkifier WHERE realm_id = ${work.realmId}`);
+        await requireRoomForLinkifiers(work);
         return made;
       });
     }),
@@ -52,6 +52,7 @@ export function linkifierHandlers(owner: Owner): Handlers {
             UPDATE users.linkifier SET pattern = ${pattern}, url_template = ${url_template} WHERE realm_id = ${work.realmId} AND id = ${filter_id}`)
           .catch(refuseDuplicate);
         if (updated === 0) throw badRequest('Linkifier not found.');
+        await requireRoomForLinkifiers(work);
         return {};
       });
     }),
@@ -79,6 +80,14 @@ export function linkifierHandlers(owner: Owner): Handlers {
     ),
   ];
 }
+
+const requireRoomForLinkifiers = (work: Work): Promise<void> =>
+  requireRoom(
+    work,
+    totals.linkifiers,
+    sql.fragment`users.linkifier WHERE realm_id = ${work.realmId}`,
+    sql.fragment`octet_length(pattern) + octet_length(url_template)`,
+  );
 
 /** Queues that do not support URL templates do not receive these events. */
 const changed = (realm_linkifiers: Linkifier[]): LogEvent => ({
