@@ -158,7 +158,7 @@ test('what would be refused is said before it is sent', async () => {
   await box(page).fill('x'.repeat(9_900));
   await page.getByText('100 characters left').waitFor();
   await box(page).fill('x'.repeat(10_001));
-  await page.getByText('The message is 1 characters too long').waitFor();
+  await page.getByText('The message is 1 character too long').waitFor();
   await expect.poll(() => send.isDisabled()).toBe(true);
   await box(page).fill('');
   await owner.updateChannel({ stream_id, topics_policy: 'disable_empty_topic' });
