@@ -40,7 +40,7 @@ export interface Arrivals {
   revokeAll(realmId: number): void;
 }
 
-/** Of a person with their bots, at one gateway: each holds a connection and the record of its queue. */
+/** Maximum number of polls of a person and their bots at one gateway. Each poll holds a connection and a queue record. */
 export const maxPollsOfPerson = 2_000;
 
 /** Before the first entry of every log. */

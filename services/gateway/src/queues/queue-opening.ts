@@ -24,7 +24,7 @@ export interface QueueOpening {
   ended(queueId: string): void;
 }
 
-/** Of the cached records; clients choose the length of a filter. A usual one is counted with 3 KB. */
+/** Maximum bytes of the cached records, because clients choose the length of a filter. A usual record counts as 3 KB. */
 const recordsBytes = 256 * 1024 * 1024;
 /** Longer than Redis keeps a record. */
 const endedMs = 120_000;

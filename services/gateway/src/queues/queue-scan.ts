@@ -39,7 +39,7 @@ interface ScanOf {
   meta: RequestMeta;
   arrival: Arrival;
   lastEventId: number;
-  /** Nobody waits for the answer: a scan that is not short ends then. */
+  /** Whether the client no longer waits for the response. Then a long scan ends. */
   isOver: () => boolean;
   /** Runs a part of a long scan in the turn of its user, never beside another scan of the queue; not if the poll is over. */
   inTurn: (work: () => Promise<void>) => Promise<void>;
@@ -90,7 +90,7 @@ class Scan implements QueueScan {
   #isOpen: boolean;
   /** Everything up to here was scanned. */
   #from: Position;
-  /** What was scanned without a match up to there: since when, and at least how many entries. */
+  /** The current stretch without a match: its start, and the minimum number of its entries. It ends at `#from`. */
   #run: { from: Position; length: number; view: string };
 
   constructor(tools: Tools, of: ScanOf) {

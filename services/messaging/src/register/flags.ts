@@ -14,7 +14,7 @@ const unreadRow = z.object({
   sender_id: z.number(),
   recipient_ids: z.array(z.number()).nullable(),
   is_mentioned: z.boolean().nullable(),
-  /** Of the topics and participants of this message and all newer ones. */
+  /** Total bytes of the topics and participants of this message and all newer messages. */
   bytes: z.number(),
 });
 type UnreadRow = z.infer<typeof unreadRow>;

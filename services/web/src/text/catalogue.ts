@@ -4,7 +4,7 @@ export type English = typeof texts;
 export type Key = keyof English;
 
 type Names<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
-/** Of the forms of a plural, that of most numbers has all placeholders. */
+/** The placeholders of a text. A plural has its placeholders in the form `other`. */
 type NamesOf<Entry> = Entry extends { other: infer Text } ? Names<Text> | 'count' : Names<Entry>;
 
 /** The values that a text needs. */
