@@ -71,11 +71,12 @@ test('a change of the own password is not refused because others at the address 
       { old_password, new_password },
     );
   const others = [owner, administrator, moderator, member, guest];
-  const guesses = await Promise.all(
-    others.flatMap((who) => times(15, (index) => change(who, `wrong${index}`, 'another horse'))),
-  );
+  // In rounds, because hashing 75 passwords at once may take longer than the deadline of a request.
+  const guesses: Answer[] = [];
+  for (let round = 0; round < 15; round++)
+    guesses.push(...(await Promise.all(others.map((who) => change(who, `wrong${round}`, 'another horse')))));
   // More than a whole network may guess at logins before it waits.
-  expect(guesses.filter(({ status }) => status === 400).length).toBeGreaterThan(50);
+  expect(guesses.map(({ status }) => status)).toEqual(times(75, () => 400));
   expect((await change(member2, member2.password, 'another horse')).status).toBe(200);
   expect((await change(member2, 'another horse', member2.password)).status).toBe(200);
 });
