@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { PostgresBinaries } from './binaries.ts';
@@ -17,7 +17,10 @@ export async function placePostgres(dataDir: string, runAs: RunAs): Promise<stri
   // Deleting the data directory must delete the data: the marker is deleted with it.
   const marker = join(dataDir, 'postgres-lies-in');
   const marked = await readFile(marker, 'utf8').catch(() => '');
-  if (marked !== '') return marked;
+  if (marked !== '') {
+    await ensurePlace(dirname(marked));
+    return marked;
+  }
   // Data of a temporary directory stays temporary; all other data survives a reboot.
   const isTemporary = dataDir.startsWith(join(tmpdir(), '/'));
   const place = await stablePlace(isTemporary ? tmpdir() : '/var/lib').catch(() => stablePlace(tmpdir()));
@@ -47,12 +50,18 @@ export async function reachableBinaries(binaries: PostgresBinaries, runAs: RunAs
   return { ...binaries, directory: join(copy, basename(binaries.directory)) };
 }
 
-/** Refuses a directory that another user created first, because the temporary folder is shared. */
-async function stablePlace(parent = tmpdir()): Promise<string> {
-  const place = join(parent, `natter-${hash(repositoryRoot)}`);
+const stablePlace = (parent = tmpdir()): Promise<string> =>
+  ensurePlace(join(parent, `natter-${hash(repositoryRoot)}`));
+
+/**
+ * Makes a directory that PostgreSQL's user can enter, whatever the umask is, and also after the temporary folder was
+ * emptied. Refuses one that another user created first, because the temporary folder is shared.
+ */
+async function ensurePlace(place: string): Promise<string> {
   await mkdir(place, { mode: 0o711 }).catch(() => {});
   const stat = await lstat(place);
   if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw new Error(`${place} belongs to another user`);
+  await chmod(place, 0o711);
   return place;
 }
 

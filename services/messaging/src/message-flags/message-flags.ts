@@ -4,15 +4,17 @@ import { type Handlers, handleWrite, type Owner, type WriteContext } from '@natt
 import { z } from 'zod';
 import { invalidChannelId } from '../model/channel-access.ts';
 import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from '../model/mark-read.ts';
-import { hasFlag, isRead, unreadSource } from '../model/read-state.ts';
+import { hasFlag, isRead } from '../model/read-state.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { all, pageOf, select } from '../model/reading/page.ts';
 import { type Reading, readerOf } from '../model/reading/reader.ts';
 import { type Scope, scopeOf } from '../model/reading/scope.ts';
+import { unreadMessages } from '../model/unread-messages.ts';
 import { messageDetails } from './message-details.ts';
 import { pointerHandlers } from './pointer.ts';
 
 type Op = 'add' | 'remove';
+type Unread = Pick<Scope, 'conditions' | 'unreadAmong'>;
 const editable = ['read', 'starred', 'collapsed'] as const;
 type Editable = (typeof editable)[number];
 const known = [
@@ -29,7 +31,7 @@ const idRow = z.object({ id: z.number() });
 export function flagHandlers(owner: Owner, reading: Reading): Handlers {
   const { database } = owner;
 
-  function readAll<R>({ actor, write }: WriteContext, scope: Scope | undefined, answer: R): Promise<R> {
+  function readAll<R>({ actor, write }: WriteContext, scope: Unread, answer: R): Promise<R> {
     return write(async (work) => {
       await lockFlags(work, actor.userId);
       const ids = await unreadIds(work, actor, scope);
@@ -84,14 +86,15 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
       });
     }),
 
-    handleWrite(messageReadingOperations.markAllRead, (context) => readAll(context, undefined, { complete: true })),
+    handleWrite(messageReadingOperations.markAllRead, (context) =>
+      readAll(context, { conditions: [sql.fragment`true`], unreadAmong: 'all' }, { complete: true }),
+    ),
 
     handleWrite(messageReadingOperations.markChannelRead, async (context, { stream_id }) => {
       const { actor, meta } = context;
       await reading.access.readable(actor, meta, stream_id);
       const conditions = [sql.fragment`m.channel_id = ${stream_id}`];
-      const scope = { conditions, narrowing: conditions, isPlain: true, isFeed: false, search: undefined };
-      return readAll(context, scope, {});
+      return readAll(context, { conditions, unreadAmong: { channelId: stream_id } }, {});
     }),
 
     handleWrite(messageReadingOperations.markTopicRead, async (context, { stream_id, topic_name }) => {
@@ -115,10 +118,10 @@ function checkedFlag(flag: string): Editable {
   throw badRequest(known.includes(flag) ? `Flag not editable: '${flag}'` : `Invalid message flag: '${flag}'`);
 }
 
-async function unreadIds(executor: Executor, actor: Actor, scope: Scope | undefined): Promise<number[]> {
-  const conditions = scope ? all(scope.conditions) : sql.fragment`true`;
+async function unreadIds(executor: Executor, actor: Actor, scope: Unread): Promise<number[]> {
   const rows = await executor.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadSource(actor.realmId, actor.userId)} m WHERE ${conditions} AND NOT ${isRead(actor.userId)} ORDER BY m.id`);
+    SELECT m.id FROM ${unreadMessages(actor.realmId, actor.userId, { among: scope.unreadAmong, order: 'ASC' })} m
+    WHERE ${all(scope.conditions)} ORDER BY m.id`);
   return rows.map((row) => row.id);
 }
 

@@ -2,7 +2,7 @@ import { emptyTopicDisplayName, eventForUsers, idSet, type UnreadDetails } from 
 import { lockFor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { blocksOf } from './blocks.ts';
-import { isRead, unreadSource } from './read-state.ts';
+import { unreadMessages } from './unread-messages.ts';
 
 const idRow = z.object({ id: z.number() });
 /** Maximum number of messages in an event. */
@@ -87,8 +87,8 @@ export async function readWhatIsLeft(
 ): Promise<number> {
   await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m
-    WHERE m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND NOT ${isRead(userId)} ORDER BY m.id LIMIT ${limit}`);
+    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { order: 'ASC' })} m
+    WHERE m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) LIMIT ${limit}`);
   await markRead(
     work,
     userId,
@@ -100,7 +100,8 @@ export async function readWhatIsLeft(
 export async function readWhatIsMuted(work: Work, userId: number, mutedId: number): Promise<void> {
   await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m WHERE m.sender_id = ${mutedId} AND NOT ${isRead(userId)} ORDER BY m.id`);
+    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { order: 'ASC' })} m
+    WHERE m.sender_id = ${mutedId} ORDER BY m.id`);
   await markRead(
     work,
     userId,

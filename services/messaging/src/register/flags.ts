@@ -1,9 +1,10 @@
 import { emptyTopicDisplayName, inRegister } from '@natter/contracts';
 import { type Database, type Executor, sql } from '@natter/database';
 import { z } from 'zod';
-import { isMentioned, isRead, unreadSource } from '../model/read-state.ts';
+import { isMentioned } from '../model/read-state.ts';
 import { largerThanAnyId } from '../model/reading/page.ts';
 import type { SnapshotFor } from '../model/snapshot-for.ts';
+import { unreadMessages } from '../model/unread-messages.ts';
 import { leftOut } from './archived.ts';
 
 const maxUnread = 50_000;
@@ -37,7 +38,7 @@ export async function unreadPart(
       CASE WHEN u.bytes <= ${inRegister.unreadBytes} THEN u.recipient_ids END AS recipient_ids
     FROM (SELECT found.*, sum(octet_length(coalesce(conversation, topic))) OVER (ORDER BY id DESC)::float8 AS bytes FROM (
       SELECT m.id, m.channel_id, m.topic, m.sender_id, m.recipient_ids, m.conversation, ${isMentioned(userId)} AS is_mentioned
-      FROM ${unreadSource(realmId, userId)} m WHERE NOT ${isRead(userId)} ORDER BY m.id DESC LIMIT ${maxUnread + 1}) found) u
+      FROM ${unreadMessages(realmId, userId, { order: 'DESC' })} m LIMIT ${maxUnread + 1}) found) u
     ORDER BY u.id DESC`);
   const all = rows.filter(({ bytes }, index) => index < maxUnread && bytes <= inRegister.unreadBytes).reverse();
   const isCut = all.length < rows.length;

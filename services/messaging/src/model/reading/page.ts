@@ -1,7 +1,7 @@
 import { badRequest } from '@natter/contracts';
 import { type Executor, plannedEachTime, readAtOnce, sql } from '@natter/database';
 import { z } from 'zod';
-import { isRead, unreadSource } from '../read-state.ts';
+import { unreadMessages } from '../unread-messages.ts';
 import { isReceived, type Readable } from './readable.ts';
 import type { Reader } from './reader.ts';
 import type { Fragment, Scope } from './scope.ts';
@@ -139,8 +139,9 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
 async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {
   if (!actor) return undefined;
   const row = await executor.maybeOne(sql.type(idRow)`
-    SELECT ${plannedEachTime} m.id FROM ${unreadSource(meta.realmId, actor.userId)} m
-    WHERE ${all(scope.conditions)} AND NOT ${isRead(actor.userId)} ORDER BY m.id LIMIT 1`);
+    SELECT ${plannedEachTime} m.id
+    FROM ${unreadMessages(meta.realmId, actor.userId, { among: scope.unreadAmong, order: 'ASC' })} m
+    WHERE ${all(scope.conditions)} LIMIT 1`);
   return row?.id;
 }
 

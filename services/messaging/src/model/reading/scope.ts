@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { findPeople, findPeopleByEmail } from '../people.ts';
 import { hasFlag, isAlerted, isMentioned, isRead } from '../read-state.ts';
 import { isSeenBy } from '../subscription-periods.ts';
+import type { UnreadAmong } from '../unread-messages.ts';
 import { type ChannelCopy, channelCopy, channelNamed } from './channel-copy.ts';
-import { badNarrow, type Term } from './narrow/narrow.ts';
+import { badNarrow, isOfDirectMessages, type Term } from './narrow/narrow.ts';
 import { allOf, type Search } from './narrow/search-query.ts';
 import { accessible, isIn, mine } from './readable.ts';
 import type { Reader } from './reader.ts';
@@ -23,6 +24,8 @@ export interface Scope {
   isPlain: boolean;
   /** Whether the conditions apply to the feed as a whole: its pages are merged from pages of each conversation. */
   isFeed: boolean;
+  /** Where its unread messages are. */
+  unreadAmong: UnreadAmong;
   /** The searches of the narrow, for highlighting. */
   search: Search | undefined;
 }
@@ -52,9 +55,12 @@ export async function scopeOf(reader: Reader, given: readonly Term[], among?: re
     narrowing,
     isPlain: terms.every((term) => !term.negated && ['channel', 'topic', 'dm', 'near', 'id'].includes(term.operator)),
     isFeed: !isNarrow && reader.actor !== undefined && !terms.some(isPublicTerm),
+    unreadAmong: named ? { channelId: named.channel_id } : terms.some(isOfDirect) ? 'direct' : 'all',
     search: allOf(searches),
   };
 }
+
+const isOfDirect = (term: Term): boolean => !term.negated && isOfDirectMessages(term);
 
 const isPublicTerm = (term: Term): boolean => term.operator === 'channels' && !term.negated;
 

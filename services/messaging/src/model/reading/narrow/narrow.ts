@@ -115,5 +115,5 @@ export function parseNarrow(given: unknown): Term[] {
 const isOfChannels = (term: Term): boolean =>
   ['channel', 'channels', 'topic'].includes(term.operator) || (term.operator === 'is' && term.operand === 'resolved');
 
-const isOfDirectMessages = (term: Term): boolean =>
+export const isOfDirectMessages = (term: Term): boolean =>
   ['dm', 'dm-including', 'group-pm-with'].includes(term.operator) || (term.operator === 'is' && term.operand === 'dm');
