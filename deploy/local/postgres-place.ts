@@ -50,8 +50,7 @@ export async function reachableBinaries(binaries: PostgresBinaries, runAs: RunAs
   return { ...binaries, directory: join(copy, basename(binaries.directory)) };
 }
 
-const stablePlace = (parent = tmpdir()): Promise<string> =>
-  ensurePlace(join(parent, `natter-${hash(repositoryRoot)}`));
+const stablePlace = (parent = tmpdir()): Promise<string> => ensurePlace(join(parent, `natter-${hash(repositoryRoot)}`));
 
 /**
  * Makes a directory that PostgreSQL's user can enter, whatever the umask is, and also after the temporary folder was

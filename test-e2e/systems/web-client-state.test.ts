@@ -247,7 +247,7 @@ test('loaded pages with events applied are those that are loaded again', async (
   const feed = await follow(reader, registerParams);
   let state = initialState(modelOf(feed.state));
   const pages = await Promise.all(all.map((narrow) => pageOf(reader, narrow)));
-  for (const page of pages) state = reduce(state, { type: 'opened', page, anchor: undefined });
+  for (const page of pages) state = reduce(state, { type: 'opened', page });
   await reader.addReaction({ message_id: a, emoji_name: 'tada' });
   await other.addReaction({ message_id: a, emoji_name: 'tada' });
   await reader.removeReaction({ message_id: a, emoji_name: 'tada' });
@@ -273,11 +273,11 @@ test('loaded pages with events applied are those that are loaded again', async (
   const fresh = new Map<string, Page>();
   for (const narrow of all) fresh.set(keyOf(narrow), await pageOf(reader, narrow));
   let loaded = initialState(modelOf(feed.state));
-  for (const page of fresh.values()) loaded = reduce(loaded, { type: 'opened', page, anchor: undefined });
+  for (const page of fresh.values()) loaded = reduce(loaded, { type: 'opened', page });
   // Pages that were requested before the events came, and arrived after them.
   let late = initialState(modelOf(feed.state));
   for (const page of pages)
-    late = reduce(late, { type: 'opened', page: { ...page, since: events }, anchor: undefined });
+    late = reduce(late, { type: 'opened', page: { ...page, since: events } });
   for (const narrow of all) {
     const key = keyOf(narrow);
     expect([key, seenIn(state, narrow)]).toEqual([key, seenIn(loaded, narrow)]);

@@ -7,6 +7,7 @@ import { Session } from './session/session.ts';
 import { rememberAccount } from './text/choice.ts';
 import { language, markPage, preferredNow, t } from './text/text.ts';
 import { App } from './ui/app.tsx';
+import { narrowOfPath } from './ui/links.ts';
 import { applyTheme } from './ui/theme.ts';
 import './ui/styles.css';
 import './ui/code.css';
@@ -24,6 +25,11 @@ try {
   // The account has another language than the page was loaded in.
   if (rememberAccount(session.state.model.writing.settings.default_language) && preferredNow() !== language)
     navigate(() => location.reload());
+  // The messages are on their way while the page is drawn.
+  if (location.search === '' && location.hash === '') {
+    const narrow = narrowOfPath(location.pathname, session.state.model.ownId);
+    if (narrow) void session.open(narrow);
+  }
   root.render(
     <StrictMode>
       <App session={session} />

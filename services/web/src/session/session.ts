@@ -24,6 +24,13 @@ const recentSize = 400;
 const drawMs = 32;
 const hiddenDrawMs = 500;
 
+interface Loading {
+  /** Events since the request. */
+  since: ChatEvent[];
+  /** Where a page opens; undefined while a view is extended. */
+  anchor: number | 'default' | undefined;
+}
+
 /** A signed-in person: the state on screen, and everything that sends or receives. */
 export class Session {
   #state: State;
@@ -31,7 +38,7 @@ export class Session {
   readonly #feed: SharedFeed;
   readonly #listeners = new Set<() => void>();
   /** Loads in progress by view. A page that was opened later replaces what an earlier load brings. */
-  readonly #loading = new Map<string, { since: ChatEvent[] }>();
+  readonly #loading = new Map<string, Loading>();
   readonly #followers = new Set<(event: ChatEvent) => void>();
   readonly writer: Writer;
   readonly #searches: SearchFollower;
@@ -156,9 +163,11 @@ export class Session {
 
   /** Loads messages around one, or around the first unread one. */
   async open(narrow: Narrow, around?: number): Promise<void> {
+    const anchor = around ?? 'default';
+    if (this.#loading.get(keyOf(narrow))?.anchor === anchor) return;
     this.#loading.delete(keyOf(narrow));
     const isByTime = narrow.kind === 'all' || narrow.kind === 'starred' || narrow.kind === 'search';
-    await this.#load(narrow, async () => {
+    await this.#load(narrow, anchor, async () => {
       const answer = await this.#client.getMessages({
         ...pageParams(narrow),
         anchor: around ?? (isByTime ? 'newest' : 'first_unread'),
@@ -167,9 +176,15 @@ export class Session {
       });
       const messages = answer.messages as unknown as Message[];
       const firstUnread = messages.find(({ id, flags }) => id >= answer.anchor && !flags.includes('read'))?.id;
-      const page = { narrow, messages, foundOldest: answer.found_oldest, foundNewest: answer.found_newest };
-      const anchor = around ?? (isByTime ? undefined : firstUnread);
-      return (since) => this.#dispatch({ type: 'opened', page: { ...page, since }, anchor });
+      const page = {
+        narrow,
+        messages,
+        foundOldest: answer.found_oldest,
+        foundNewest: answer.found_newest,
+        anchor: around ?? (isByTime ? undefined : firstUnread),
+        isNear: around !== undefined,
+      };
+      return (since) => this.#dispatch({ type: 'opened', page: { ...page, since } });
     });
   }
 
@@ -181,7 +196,7 @@ export class Session {
     if (this.#loading.has(keyOf(narrow))) return;
     // All its messages were deleted.
     if (anchor === undefined) return this.open(narrow);
-    await this.#load(narrow, async () => {
+    await this.#load(narrow, undefined, async () => {
       const answer = await this.#client.getMessages({
         ...pageParams(narrow),
         anchor,
@@ -199,9 +214,13 @@ export class Session {
     });
   }
 
-  async #load(narrow: Narrow, load: () => Promise<(since: readonly ChatEvent[]) => void>): Promise<void> {
+  async #load(
+    narrow: Narrow,
+    anchor: Loading['anchor'],
+    load: () => Promise<(since: readonly ChatEvent[]) => void>,
+  ): Promise<void> {
     const key = keyOf(narrow);
-    const loading = { since: [] };
+    const loading = { since: [], anchor };
     this.#loading.set(key, loading);
     const end = (): boolean => this.#loading.get(key) === loading && this.#loading.delete(key);
     try {

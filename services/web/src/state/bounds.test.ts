@@ -13,6 +13,7 @@ const viewOf = (narrow: Narrow, ids: readonly number[]): View => ({
   hasOldest: true,
   hasNewest: true,
   anchor: undefined,
+  isNear: false,
   version: 1,
   matches: new Map(ids.map((id) => [id, ''])),
   news: 0,

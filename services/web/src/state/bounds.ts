@@ -3,7 +3,8 @@ import type { Shown, View } from './views.ts';
 /** Above this number a view drops the messages farthest from the reader, who loads them again by scrolling. */
 const maxIds = 1_200;
 const keptIds = 700;
-const maxViews = 12;
+/** A view is shown at once when the reader comes back to it. */
+const maxViews = 60;
 /** Recent conversations are found in more messages. */
 const maxOfAll = 6_000;
 /** Maximum number of messages that belong to no view. */

@@ -50,7 +50,7 @@ export const topicPolicies = { inherited: 0, muted: 1, unmuted: 2, followed: 3 }
 export type TopicPolicy = (typeof topicPolicies)[keyof typeof topicPolicies];
 
 const commonTypes = [
-  ...['realm', 'realm_user', 'realm_emoji', 'subscription', 'stream', 'user_topic', 'message', 'update_message'],
+  ...['realm', 'realm_user', 'realm_emoji', 'subscription', 'user_topic', 'message', 'update_message'],
   ...['update_message_flags', 'delete_message'],
   ...writingTypes,
   ...socialTypes,
@@ -59,7 +59,7 @@ export const registerParams = {
   apply_markdown: true,
   client_gravatar: true,
   slim_presence: true,
-  event_types: [...commonTypes, 'channel_folder', 'reaction', 'submessage'],
+  event_types: [...commonTypes, 'stream', 'channel_folder', 'reaction', 'submessage'],
   fetch_event_types: [...commonTypes, 'channel_folders', 'recent_private_conversations', 'starred_messages'],
   client_capabilities: {
     notification_settings_null: true,
@@ -138,8 +138,8 @@ function topicsOf(chosen: readonly [Place, number][]): Pick<Model, 'policies' | 
   };
 }
 
-export const policyOf = (model: Pick<Model, 'policies'>, place: Place): TopicPolicy =>
-  (model.policies.get(keyOf(place)) ?? topicPolicies.inherited) as TopicPolicy;
+export const policyOf = (model: Pick<Model, 'policies'>, place: Place, key = keyOf(place)): TopicPolicy =>
+  (model.policies.get(key) ?? topicPolicies.inherited) as TopicPolicy;
 
 function withPolicy(model: Model, place: Place, policy: number): Model {
   const key = keyOf(place);
@@ -152,16 +152,16 @@ function withPolicy(model: Model, place: Place, policy: number): Model {
 /** The parts of the model that decide whether a conversation is muted. */
 export type Muting = Pick<Model, 'channels' | 'policies' | 'muted'>;
 
-/** Also direct messages with nobody but a muted person. */
-export const isMuted = (model: Muting, place: Place): boolean =>
+/** Also direct messages with nobody but a muted person. `key`: of the place, where it is known. */
+export const isMuted = (model: Muting, place: Place, key?: string): boolean =>
   place.kind === 'topic'
-    ? isMutedTopic(model, place)
+    ? isMutedTopic(model, place, key)
     : place.userIds.length === 1 && model.muted.has(place.userIds[0] ?? 0);
 
 /** Whether the server leaves a conversation out of the combined feed. */
-export function isMutedTopic(model: Pick<Model, 'channels' | 'policies'>, place: Place): boolean {
+export function isMutedTopic(model: Pick<Model, 'channels' | 'policies'>, place: Place, key?: string): boolean {
   if (place.kind !== 'topic') return false;
-  const policy = policyOf(model, place);
+  const policy = policyOf(model, place, key);
   if (policy === topicPolicies.inherited) return model.channels.get(place.channelId)?.isMuted ?? false;
   return policy === topicPolicies.muted;
 }
@@ -180,8 +180,9 @@ function dropUnread(model: Model, ids: readonly number[]): Model {
   const gone = new Set(ids);
   let unread: Map<string, Unread> | undefined;
   for (const [key, one] of model.unread) {
+    // There may be many more unread messages than those that go.
+    if (!ids.some((id) => one.ids.has(id))) continue;
     const left = new Set([...one.ids].filter((id) => !gone.has(id)));
-    if (left.size === one.ids.size) continue;
     unread ??= new Map(model.unread);
     if (left.size > 0) unread.set(key, { ...one, ids: left });
     else unread.delete(key);

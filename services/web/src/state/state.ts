@@ -51,7 +51,7 @@ export type Action =
   | { type: 'event'; event: ChatEvent }
   /** The queue ended: the state begins anew. */
   | { type: 'snapshot'; model: Model; shownKey: string | undefined }
-  | { type: 'opened'; page: Page; anchor: number | undefined }
+  | { type: 'opened'; page: Page }
   | { type: 'extended'; page: Page }
   /** Messages that arrived since are results of a search, with the words marked. */
   | { type: 'found'; key: string; matches: ReadonlyMap<number, string> }
@@ -97,7 +97,7 @@ export function reduce(state: State, action: Action): State {
     case 'opened':
       return arrivedIn({
         ...state,
-        ...openView(state, action.page, action.anchor, readerOf(state.model)),
+        ...openView(state, action.page, readerOf(state.model)),
         failed: withoutKey(state, action.page),
       });
     case 'extended':

@@ -10,6 +10,8 @@ export interface View {
   hasNewest: boolean;
   /** The message to show first; undefined for the end. */
   anchor: number | undefined;
+  /** Whether it was opened at a message that a link named, instead of where the reader is. */
+  isNear: boolean;
   /** Grows when the view was replaced, so that the list goes to its anchor. */
   version: number;
   /** The contents of messages with the words of a search marked. */
@@ -28,19 +30,27 @@ export interface Page {
   messages: readonly (Message & { match_content?: string })[];
   foundOldest: boolean;
   foundNewest: boolean;
+  /** The message at which a replaced view opens, and whether a link named it. */
+  anchor?: number | undefined;
+  isNear?: boolean;
   /** Events since the request: the page may be older than they are. */
   since: readonly ChatEvent[];
 }
 
+/** Whether a view may lack the place where the reader is: the first unread message, or the end. */
+export const lacksPlace = ({ messages }: Shown, { ids, isNear, hasNewest }: View): boolean =>
+  !hasNewest && (isNear || ids.every((id) => messages.get(id)?.flags.includes('read')));
+
 /** Replaces a view by a page. */
-export function openView(shown: Shown, page: Page, anchor: number | undefined, reader: Reader): Shown {
+export function openView(shown: Shown, page: Page, reader: Reader): Shown {
   const key = keyOf(page.narrow);
   const view: View = {
     narrow: page.narrow,
     ids: page.messages.map(({ id }) => id),
     hasOldest: page.foundOldest,
     hasNewest: page.foundNewest,
-    anchor,
+    anchor: page.anchor,
+    isNear: page.isNear ?? false,
     version: (shown.views.get(key)?.version ?? 0) + 1,
     matches: matchesOf(page),
     news: 0,
@@ -142,7 +152,7 @@ function arrived(shown: Shown, message: Message, reader: Reader): Shown {
   const traits = traitsOf(message, reader);
   const views = new Map(shown.views);
   for (const [key, view] of shown.views)
-    if (view.hasNewest && !view.ids.includes(message.id) && holds(view.narrow, traits))
+    if (view.hasNewest && holds(view.narrow, traits) && !view.ids.includes(message.id))
       views.set(key, { ...view, ids: [...view.ids, message.id].sort((a, b) => a - b) });
   return { messages: shown.messages.has(message.id) ? shown.messages : withMessages(shown, [message]), views };
 }

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { keyOf, type Narrow, type Place } from '../state/place.ts';
+import { lacksPlace } from '../state/views.ts';
 import { t } from '../text/text.ts';
 import { Compose, NewTopic } from './compose.tsx';
 import { composeIsShown } from './compose-text.ts';
@@ -9,7 +10,7 @@ import { isPlace, linkTo } from './links.ts';
 import { MessageList } from './message-list.tsx';
 import { titleOf } from './names.ts';
 import { usePageTitle } from './page-title.ts';
-import { useSelected, useSession } from './session-context.tsx';
+import { useDirectory, useSelected, useSession } from './session-context.tsx';
 import { TopicMenu } from './topic-menu.tsx';
 
 interface ConversationProps {
@@ -24,18 +25,18 @@ interface ConversationProps {
 export function Conversation({ narrow, near, empty, children }: ConversationProps) {
   const session = useSession();
   const key = keyOf(narrow);
-  const model = useSelected((state) => state.model);
+  const directory = useDirectory();
   const view = useSelected((state) => state.views.get(key));
   const problem = useSelected((state) => state.failed.get(key));
-  usePageTitle(titleOf(model, narrow));
-  useReadingLock(model.ownId, narrow);
+  const title = titleOf(directory, narrow);
+  usePageTitle(title);
+  useReadingLock(directory.ownId, narrow);
   const isMissing = view === undefined;
   useEffect(() => {
     session.shown = { narrow, topId: undefined };
     session.reading.keepsUnread = false;
     const known = session.state.views.get(key);
-    // A part without the newest messages was left from a link to an older message.
-    if (known && (near !== undefined || !known.hasNewest)) void session.open(narrow, near);
+    if (known && (near !== undefined || lacksPlace(session.state, known))) void session.open(narrow, near);
     composeIsShown(key);
   }, [session, key, near]);
   useEffect(() => {
@@ -45,7 +46,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
   return (
     <main className="conversation" key={key}>
       <div className="head">
-        <h1 title={titleOf(model, narrow)}>{titleOf(model, narrow)}</h1>
+        <h1 title={title}>{title}</h1>
         {narrow.kind === 'topic' && <TopicMenu place={narrow} />}
       </div>
       {children}
@@ -92,13 +93,13 @@ function useMoved(narrow: Narrow, near: number | undefined): void {
 }
 
 function Writing({ narrow }: { narrow: Narrow }) {
-  const model = useSelected((state) => state.model);
+  const directory = useDirectory();
   if (!isPlace(narrow) && narrow.kind !== 'channel')
     return <p className="compose-hint">{t('openAConversationToWriteInIt')}</p>;
-  if (narrow.kind !== 'direct' && !model.channels.has(narrow.channelId))
+  if (narrow.kind !== 'direct' && !directory.channels.has(narrow.channelId))
     return <p className="compose-hint">{t('youAreNotSubscribedToThisChannel')}</p>;
   return isPlace(narrow) ? (
-    <Compose place={narrow as Place} label={t('messageTo', { title: titleOf(model, narrow) })} />
+    <Compose place={narrow as Place} label={t('messageTo', { title: titleOf(directory, narrow) })} />
   ) : (
     <NewTopic channelId={narrow.channelId} />
   );

@@ -1,10 +1,9 @@
-import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import { t } from '../text/text.ts';
-import { linkTo } from './links.ts';
 import { channelName, peopleNames, topicName } from './names.ts';
+import { PageLink } from './page-link.tsx';
 import { usePageTitle } from './page-title.ts';
 import { UnreadCount } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
@@ -19,8 +18,8 @@ interface Group {
 /** Unread conversations by channel, and those with people first. Muted ones are left out. */
 function groupsOf(model: Model): Group[] {
   const groups = new Map<string, Group>();
-  for (const { place, ids: unread } of model.unread.values()) {
-    if (isMuted(model, place)) continue;
+  for (const [placeKey, { place, ids: unread }] of model.unread) {
+    if (isMuted(model, place, placeKey)) continue;
     const isTopic = place.kind === 'topic';
     const key = isTopic ? `channel:${place.channelId}` : 'direct';
     const group = groups.get(key) ?? {
@@ -55,7 +54,7 @@ export function InboxPage() {
         {groups.length === 0 && (
           <div className="empty">
             <p>{t('youHaveReadEverything')}</p>
-            <Link to="/recent">{t('seeRecentConversations')}</Link>
+            <PageLink to="/recent">{t('seeRecentConversations')}</PageLink>
           </div>
         )}
         {groups.map(({ key, title, color, entries }) => (
@@ -64,7 +63,7 @@ export function InboxPage() {
             <ul>
               {entries.map(({ place, label, ids }) => (
                 <li key={keyOf(place)} className="conversation-line">
-                  <Link {...linkTo(place)} className="entry">
+                  <PageLink to={place} className="entry">
                     <span className="label">{label}</span>
                     {ids.some((id) => model.marks.mentions.has(id)) && (
                       <span className="mentioned" title={t('youAreMentioned')}>
@@ -72,7 +71,7 @@ export function InboxPage() {
                       </span>
                     )}
                     <UnreadCount of={ids.length} />
-                  </Link>
+                  </PageLink>
                   <button type="button" title={t('markAsRead')} onClick={() => void session.actions.markRead(ids)}>
                     <span aria-hidden="true">✓</span>
                     <span className="hidden">{t('markNameAsRead', { name: label })}</span>

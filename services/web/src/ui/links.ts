@@ -1,5 +1,5 @@
 import type { Model } from '../state/model.ts';
-import { type Narrow, type Place, topicPlace } from '../state/place.ts';
+import { directPlace, type Narrow, type Place, topicPlace } from '../state/place.ts';
 import { textOf } from '../state/query.ts';
 import { channelName } from './names.ts';
 
@@ -26,6 +26,35 @@ export function linkTo(narrow: Narrow, near?: number) {
       return { to: '/channel/$channel/topic/$topic' as const, params, search };
     }
   }
+}
+
+/** The same as the path and the query of a link. */
+export function pathOf(target: ReturnType<typeof linkTo> | { to: string; params?: never; search?: never }): string {
+  const params: Record<string, string> = target.params ?? {};
+  const path = target.to.replace(/\$(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const query = new URLSearchParams(Object.entries(target.search ?? {}).map(([name, value]) => [name, String(value)]));
+  return query.size > 0 ? `${path}?${query}` : path;
+}
+
+/** The router and the browser encode different characters of a path. */
+export function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The conversation or list that a path leads to; undefined for other pages. */
+export function narrowOfPath(path: string, ownId: number): Narrow | undefined {
+  const [page, first = '', , last] = path.split('/').slice(1).map(decoded);
+  if (page === '') return { kind: 'feed' };
+  if (page === 'mentions' || page === 'starred') return { kind: page };
+  const ids = idsOf(first);
+  if (!ids || (page !== 'dm' && page !== 'channel')) return undefined;
+  if (page === 'dm') return directPlace(ids, ownId);
+  const [channelId = 0] = ids;
+  return last === undefined ? { kind: 'channel', channelId } : topicPlace(channelId, topicOf(last));
 }
 
 /** A path cannot contain an empty part: a topic without a name is `~`. */

@@ -1,5 +1,5 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { mayGrow } from '../state/bounds.ts';
 import { holds, keyOf, type Narrow } from '../state/place.ts';
 import type { View } from '../state/views.ts';
@@ -20,7 +20,11 @@ interface MessageListProps {
   empty?: string;
 }
 
-export function MessageList({ view, near, empty = t('thereAreNoMessagesHereYet') }: MessageListProps) {
+export const MessageList = memo(function MessageList({
+  view,
+  near,
+  empty = t('thereAreNoMessagesHereYet'),
+}: MessageListProps) {
   const session = useSession();
   const { narrow } = view;
   const messages = useSelected((state) => state.messages);
@@ -38,7 +42,7 @@ export function MessageList({ view, near, empty = t('thereAreNoMessagesHereYet')
     getScrollElement: () => scroller.current,
     estimateSize: () => 64,
     getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: 10,
+    overscan: 5,
     anchorTo: 'end',
     followOnAppend: view.hasNewest,
     scrollEndThreshold: 80,
@@ -102,7 +106,7 @@ export function MessageList({ view, near, empty = t('thereAreNoMessagesHereYet')
           );
         })}
       </div>
-      {(!view.hasNewest || !list.isAtEnd(jumpFrom)) && rows.length > 0 && (
+      {(!view.hasNewest || belowOf(list) > jumpFrom) && rows.length > 0 && (
         <button type="button" className="to-end" onClick={() => (view.hasNewest ? list.scrollToEnd() : openNewest())}>
           <span aria-hidden="true">↓ </span>
           {t('newestMessages')}
@@ -110,7 +114,7 @@ export function MessageList({ view, near, empty = t('thereAreNoMessagesHereYet')
       )}
     </section>
   );
-}
+});
 
 /** Messages are missing, or all that are loaded are out of sight. */
 function withoutRows(view: View, empty: string): string {
@@ -125,6 +129,12 @@ const newestId = 10_000_000_000_000_000;
 const jumpFrom = 400;
 
 type List = Virtualizer<HTMLDivElement, Element>;
+
+/**
+ * Pixels of the list below the visible part. From the sizes that the list knows: asking the element would make the browser
+ * arrange the page at once.
+ */
+const belowOf = (list: List): number => list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
 
 /**
  * The message that keys act on: the one with the focus, or the one that a link named. Keys move it. `openNewest` loads
@@ -234,10 +244,10 @@ function useSeen(list: List, rows: readonly Row[], narrow: Narrow, scroller: HTM
   useEffect(() => {
     const look = (): void => {
       if (!scroller || document.visibilityState !== 'visible') return;
-      const end = offset + scroller.clientHeight;
+      const end = offset + (list.scrollRect?.height ?? 0);
       const visible = list.getVirtualItems().filter((item) => item.start < end && item.end > offset);
       const top = visible.map(({ index }) => rows[index]?.message?.id).find((id) => id !== undefined);
-      if (session.shown) session.shown.topId = list.isAtEnd(80) ? undefined : top;
+      if (session.shown) session.shown.topId = belowOf(list) <= 80 ? undefined : top;
       if (narrow.kind === 'search' || narrow.kind === 'starred') return;
       const { unread } = session.state.model;
       const ids = visible.flatMap(({ index, end: bottom }) => {

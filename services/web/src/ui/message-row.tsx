@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode, useMemo } from 'react';
 import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
@@ -6,10 +5,10 @@ import { widgetOf } from '../state/widgets.ts';
 import { t } from '../text/text.ts';
 import { dateLanguage } from './dates.ts';
 import { edit, endEdit, focusMessage, isElsewhere, useEditing } from './editing.ts';
-import { linkTo } from './links.ts';
 import { MessageEditor } from './message-editor.tsx';
 import { Toolbar } from './message-menu.tsx';
 import { type Directory, personName, titleOf } from './names.ts';
+import { PageLink } from './page-link.tsx';
 import { Reactions } from './reactions.tsx';
 import { Rendered } from './rendered.tsx';
 import type { Row } from './rows.ts';
@@ -63,17 +62,17 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
       <Day row={row} />
       {hasPlaces && row.isNewPlace && <PlaceLine place={place} />}
       <Body name={name} row={row} senderId={message.sender_id} ownId={model.ownId}>
-        <Link
-          {...linkTo(place, message.id)}
+        <PageLink
+          to={place}
+          near={message.id}
           className="time"
           tabIndex={isCurrent ? 0 : -1}
           title={fullFormat.format(sent)}
-          activeProps={noProps}
         >
           <time dateTime={sent.toISOString()}>{timeFormat.format(sent)}</time>
           {message.flags.includes('starred') && <span aria-hidden="true"> ★</span>}
           {change !== undefined && <span className="edited"> {change}</span>}
-        </Link>
+        </PageLink>
         {editing === message.id ? (
           <MessageEditor
             message={message}
@@ -95,8 +94,6 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
   );
 }, isSame);
 
-const noProps = {};
-
 const isSet = (time: number | null | undefined): boolean => time !== undefined && time !== null;
 
 function changeOf({ last_edit_timestamp, last_moved_timestamp }: Message): string | undefined {
@@ -115,9 +112,9 @@ function Text({ message, match }: { message: Message; match: string | undefined 
 export function PlaceLine({ place }: { place: Place }) {
   const model = useDirectory();
   return (
-    <Link {...linkTo(place)} className="place" style={{ borderColor: colorOf(model, place) }}>
+    <PageLink to={place} className="place" style={{ borderColor: colorOf(model, place) }}>
       {titleOf(model, place)}
-    </Link>
+    </PageLink>
   );
 }
 
@@ -149,10 +146,10 @@ function Body({ name, row, senderId, ownId, children }: BodyProps) {
           <span className="avatar" aria-hidden="true" data-hue={senderId % 6}>
             {initialsOf(name)}
           </span>
-          <Link {...linkTo(place)} className="sender" title={t('writeTo', { name })}>
+          <PageLink to={place} className="sender" title={t('writeTo', { name })}>
             {name}
             <StatusEmoji userId={senderId} />
-          </Link>
+          </PageLink>
         </>
       )}
       {children}

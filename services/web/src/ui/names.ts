@@ -1,5 +1,5 @@
 import { isMuted, type Model, type Muting } from '../state/model.ts';
-import type { Narrow, Place } from '../state/place.ts';
+import type { Narrow } from '../state/place.ts';
 import { t } from '../text/text.ts';
 
 /** The names of people and channels. */
@@ -38,9 +38,35 @@ export function titleOf(model: Directory, narrow: Narrow): string {
 
 type Counted = Muting & Pick<Model, 'unread'>;
 
-/** Unread messages of the places that a filter chooses; those of muted places do not count. */
-export function countUnread(model: Counted, isChosen: (place: Place) => boolean): number {
-  let count = 0;
-  for (const { place, ids } of model.unread.values()) if (isChosen(place) && !isMuted(model, place)) count += ids.size;
-  return count;
+interface UnreadCounts {
+  total: number;
+  byChannel: ReadonlyMap<number, number>;
+}
+
+let counted: { model: Counted; counts: UnreadCounts } | undefined;
+
+/**
+ * Unread messages in all, and by channel; those of muted places do not count. There may be thousands of conversations, so
+ * they are counted once for all parts of the page that show a number.
+ */
+export function unreadCounts(model: Counted): UnreadCounts {
+  const last = counted?.model;
+  const isSame =
+    last?.unread === model.unread &&
+    last.channels === model.channels &&
+    last.policies === model.policies &&
+    last.muted === model.muted;
+  if (!counted || !isSame) counted = { model, counts: count(model) };
+  return counted.counts;
+}
+
+function count(model: Counted): UnreadCounts {
+  let total = 0;
+  const byChannel = new Map<number, number>();
+  for (const [key, { place, ids }] of model.unread) {
+    if (isMuted(model, place, key)) continue;
+    total += ids.size;
+    if (place.kind === 'topic') byChannel.set(place.channelId, (byChannel.get(place.channelId) ?? 0) + ids.size);
+  }
+  return { total, byChannel };
 }

@@ -1,12 +1,11 @@
-import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { type Conversation, conversationsOf } from '../state/recent.ts';
 import { t } from '../text/text.ts';
 import { dateLanguage } from './dates.ts';
-import { linkTo } from './links.ts';
 import { shownName, titleOf } from './names.ts';
+import { PageLink } from './page-link.tsx';
 import { usePageTitle } from './page-title.ts';
 import { UnreadCount } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
@@ -97,13 +96,13 @@ function Line({ model, conversation }: { model: Model; conversation: Conversatio
     .join(', ');
   return (
     <li className="conversation-line">
-      <Link {...linkTo(place)} className="entry">
+      <PageLink to={place} className="entry">
         <span className="hash" aria-hidden="true" data-direct={place.kind === 'direct'} style={{ background: color }} />
         <span className="label">{titleOf(model, place)}</span>
         <span className="senders">{more > 0 ? t('namesAndMore', { names, count: more }) : names}</span>
         <span className="counts">{unread > 0 && <UnreadCount of={unread} />}</span>
         <time dateTime={at.toISOString()}>{isToday ? timeFormat.format(at) : dayFormat.format(at)}</time>
-      </Link>
+      </PageLink>
     </li>
   );
 }

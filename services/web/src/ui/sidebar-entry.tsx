@@ -1,7 +1,6 @@
-import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { keyOf, type Narrow } from '../state/place.ts';
-import { linkTo } from './links.ts';
+import { EntryLink as Link } from './page-link.tsx';
 import { UnreadCount } from './phrase.tsx';
 import { PresenceDot, StatusEmoji } from './status.tsx';
 
@@ -34,7 +33,7 @@ export const Entry = memo(function Entry(props: EntryProps) {
 
 export function EntryLink({ narrow, label, unread, color, hint, userId }: EntryProps) {
   return (
-    <Link {...linkTo(narrow)} className="entry" activeOptions={exactly} title={label}>
+    <Link to={narrow} title={label}>
       {color !== undefined && <span className="hash" aria-hidden="true" style={{ background: color }} />}
       {userId !== undefined && <PresenceDot userId={userId} />}
       <Label label={label} unread={unread} hint={hint} userId={userId} />
@@ -42,11 +41,9 @@ export function EntryLink({ narrow, label, unread, color, hint, userId }: EntryP
   );
 }
 
-const exactly = { exact: true, includeSearch: false };
-
 export function PageLink({ to, label, unread }: { to: '/inbox' | '/search'; label: string; unread: number }) {
   return (
-    <Link to={to} className="entry" activeOptions={exactly}>
+    <Link to={to}>
       <Label label={label} unread={unread} />
     </Link>
   );

@@ -1,9 +1,8 @@
 import { useMemo, useState } from 'react';
-import { isMuted } from '../state/model.ts';
 import { directPlace, keyOf, type Place } from '../state/place.ts';
 import { locale, t } from '../text/text.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { countUnread, type Directory, peopleNames } from './names.ts';
+import { type Directory, peopleNames, unreadCounts } from './names.ts';
 import { useDirectory, useSelected } from './session-context.tsx';
 import { Channels } from './sidebar-channels.tsx';
 import { Entry, PageLink } from './sidebar-entry.tsx';
@@ -15,7 +14,7 @@ const shownPeople = 50;
 export function Sidebar({ onClose }: { onClose: () => void }) {
   const realmName = useSelected(({ model }) => model.realmName);
   const mentions = useSelected(({ model }) => model.marks.mentions.size);
-  const unread = useUnread();
+  const unread = useSelected(({ model }) => unreadCounts(model));
   return (
     <nav className="sidebar" aria-label={t('conversations')} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
       <header>
@@ -46,22 +45,6 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
 
 const { compare } = new Intl.Collator(locale);
 const byName = (a: { name: string }, b: { name: string }): number => compare(a.name, b.name);
-
-/** Unread messages in all, and by channel; those of muted places do not count. */
-function useUnread(): { total: number; byChannel: ReadonlyMap<number, number> } {
-  const unread = useSelected(({ model }) => model.unread);
-  const channels = useSelected(({ model }) => model.channels);
-  const policies = useSelected(({ model }) => model.policies);
-  const muted = useSelected(({ model }) => model.muted);
-  return useMemo(() => {
-    const known = { unread, channels, policies, muted };
-    const byChannel = new Map<number, number>();
-    for (const { place, ids } of unread.values())
-      if (place.kind === 'topic' && !isMuted(known, place))
-        byChannel.set(place.channelId, (byChannel.get(place.channelId) ?? 0) + ids.size);
-    return { total: countUnread(known, () => true), byChannel };
-  }, [unread, channels, policies, muted]);
-}
 
 /** The only other person of a conversation. */
 const soleOf = (place: Place): number | undefined =>
