@@ -9,14 +9,15 @@ import { leftOut } from './archived.ts';
 
 const maxUnread = 50_000;
 const unreadRow = z.object({
-  id: z.number(),
   channel_id: z.number().nullable(),
   topic: z.string(),
-  sender_id: z.number(),
   recipient_ids: z.array(z.number()).nullable(),
-  is_mentioned: z.boolean().nullable(),
-  /** Total bytes of the topics and participants of this message and all newer messages. */
-  bytes: z.number(),
+  /** In any order. */
+  ids: z.array(z.number()),
+  mentions: z.array(z.number()).nullable(),
+  /** The number of unread messages in all conversations, also those above a limit. */
+  found: z.number(),
+  oldest: z.number(),
 });
 type UnreadRow = z.infer<typeof unreadRow>;
 const positionRow = z.object({ position: z.number() });
@@ -34,44 +35,52 @@ export async function unreadPart(
   const known = await executor.maybeOne(sql.type(positionRow)`
     SELECT position FROM messaging.consumer WHERE realm_id = ${realmId} AND name = 'periods'`);
   const rows = await executor.any(sql.type(unreadRow)`
-    SELECT u.id, u.channel_id, u.topic, u.sender_id, u.is_mentioned, u.bytes,
-      CASE WHEN u.bytes <= ${inRegister.unreadBytes} THEN u.recipient_ids END AS recipient_ids
-    FROM (SELECT found.*, sum(octet_length(coalesce(conversation, topic))) OVER (ORDER BY id DESC)::float8 AS bytes FROM (
-      SELECT m.id, m.channel_id, m.topic, m.sender_id, m.recipient_ids, m.conversation, ${isMentioned(userId)} AS is_mentioned
-      FROM ${unreadMessages(realmId, userId, { order: 'DESC' })} m LIMIT ${maxUnread + 1}) found) u
-    ORDER BY u.id DESC`);
-  const all = rows.filter(({ bytes }, index) => index < maxUnread && bytes <= inRegister.unreadBytes).reverse();
-  const isCut = all.length < rows.length;
+    SELECT u.channel_id, u.topic, u.recipient_ids, json_agg(u.id) AS ids,
+      json_agg(u.id) FILTER (WHERE u.is_mentioned) AS mentions, min(u.found)::int AS found, min(u.id) AS oldest
+    FROM (SELECT one.*, sum(octet_length(coalesce(conversation, topic))) OVER (ORDER BY id DESC) AS bytes,
+        row_number() OVER (ORDER BY id DESC) AS rank, count(*) OVER () AS found
+      FROM (SELECT m.id, m.channel_id, m.topic, m.recipient_ids, m.conversation, ${isMentioned(userId)} AS is_mentioned
+        FROM ${unreadMessages(realmId, userId, { order: 'DESC' })} m LIMIT ${maxUnread + 1}) one) u
+    WHERE u.rank <= ${maxUnread} AND u.bytes <= ${inRegister.unreadBytes}
+    GROUP BY u.channel_id, u.topic, u.recipient_ids ORDER BY min(u.id)`);
+  const isCut = rows.reduce((sum, { ids }) => sum + ids.length, 0) < (rows[0]?.found ?? 0);
   const archived = await leftOut(executor, whom);
-  const unread = all.filter(({ channel_id }) => channel_id === null || !archived.has(channel_id));
-  const [streams, pms, huddles] = [new Map<string, object>(), new Map<string, object>(), new Map<string, object>()];
+  const unread = rows.filter(({ channel_id }) => channel_id === null || !archived.has(channel_id));
+  const [streams, pms, huddles] = [new Map<string, Listed>(), new Map<string, Listed>(), new Map<string, Listed>()];
   for (const row of unread) {
     const { map, key, make } = conversationOf(row, whom, { streams, pms, huddles });
-    const known = (map.get(key) ?? make()) as { unread_message_ids: number[] };
-    known.unread_message_ids.push(row.id);
-    map.set(key, known);
+    const listed = map.get(key) ?? make();
+    map.set(key, listed);
+    // A topic may have several spellings.
+    for (const id of row.ids) listed.unread_message_ids.push(id);
   }
+  for (const map of [streams, pms, huddles])
+    for (const { unread_message_ids } of map.values()) unread_message_ids.sort((a, b) => a - b);
   const unread_msgs = {
-    count: unread.length,
+    count: unread.reduce((sum, { ids }) => sum + ids.length, 0),
     pms: [...pms.values()],
     streams: [...streams.values()],
     huddles: [...huddles.values()],
-    mentions: unread.filter((row) => row.is_mentioned).map((row) => row.id),
+    mentions: unread.flatMap((row) => row.mentions ?? []).sort((a, b) => a - b),
     old_unreads_missing: isCut,
   };
   // Messages of archived channels stay unread.
-  const oldest = all[0]?.id ?? largerThanAnyId;
+  const oldest = rows[0]?.oldest ?? largerThanAnyId;
   return { part: { unread_msgs }, readThrough: isCut ? 0 : Math.min(oldest - 1, known?.position ?? 0) };
+}
+
+interface Listed {
+  unread_message_ids: number[];
 }
 
 function conversationOf(
   row: UnreadRow,
   { userId, capabilities }: SnapshotFor,
-  { streams, pms, huddles }: Record<'streams' | 'pms' | 'huddles', Map<string, object>>,
+  { streams, pms, huddles }: Record<'streams' | 'pms' | 'huddles', Map<string, Listed>>,
 ) {
   if (row.channel_id !== null) {
     const topic = row.topic === '' && !capabilities.empty_topic_name ? emptyTopicDisplayName : row.topic;
-    const make = () => ({ topic, stream_id: row.channel_id, unread_message_ids: [] });
+    const make = () => ({ topic, stream_id: row.channel_id, unread_message_ids: [] as number[] });
     return { map: streams, key: `${row.channel_id} ${row.topic.toLowerCase()}`, make };
   }
   const participants = row.recipient_ids ?? [];
@@ -80,13 +89,13 @@ function conversationOf(
     return {
       map: huddles,
       key: participants.join(','),
-      make: () => ({ user_ids_string: participants.join(','), unread_message_ids: [] }),
+      make: () => ({ user_ids_string: participants.join(','), unread_message_ids: [] as number[] }),
     };
   const other = others[0] ?? userId;
   return {
     map: pms,
     key: String(other),
-    make: () => ({ other_user_id: other, sender_id: other, unread_message_ids: [] }),
+    make: () => ({ other_user_id: other, sender_id: other, unread_message_ids: [] as number[] }),
   };
 }
 
