@@ -11,10 +11,27 @@ beforeAll(async () => {
 });
 afterAll(() => web?.close());
 
-/** Records notifications, and lets a test decide whether a tab has the focus. The permission is kept like a browser keeps it. */
+/**
+ * Records notifications, and lets a test decide whether a tab has the focus. The permission is kept like a browser keeps it.
+ * A tab reads of the local storage only what it found at its start and wrote itself: browsers tell it of the rest later.
+ */
 const recorder = `
   globalThis.told = [];
   globalThis.asked = 0;
+  // An empty page has no storage.
+  const own = location.origin === 'null' ? {} : { ...localStorage };
+  const { setItem, removeItem } = Storage.prototype;
+  Object.assign(Storage.prototype, {
+    getItem: (name) => own[name] ?? null,
+    setItem(name, text) {
+      own[name] = text;
+      setItem.call(this, name, text);
+    },
+    removeItem(name) {
+      delete own[name];
+      removeItem.call(this, name);
+    },
+  });
   globalThis.Notification = class {
     static get permission() { return localStorage.getItem('test permission') ?? 'default'; }
     static async requestPermission() {

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { store, stored } from '../browser/storage.ts';
+import { isFirstToTell } from '../browser/told.ts';
 import type { Session } from '../session/session.ts';
 import { type Alert, alertOf } from '../state/alerts.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
@@ -18,19 +18,7 @@ export const currentPermission = (): Permission => (isAvailable() ? Notification
 export const askPermission = async (): Promise<Permission> =>
   isAvailable() ? Notification.requestPermission() : 'unavailable';
 
-/** The tabs of a browser decide one after the other. */
-const decision = 'natter notifications';
 const readingName = (ownId: number, key: string): string => `natter reads ${ownId} ${key}`;
-const toldName = (ownId: number): string => `natter told ${ownId}`;
-const keptIds = 200;
-
-/** Whether no tab of the browser has told of this message. */
-function isFirst(ownId: number, messageId: number): boolean {
-  const told = (stored(toldName(ownId)) ?? '').split(' ').filter((id) => id !== '');
-  if (told.includes(String(messageId))) return false;
-  store(toldName(ownId), [...told, messageId].slice(-keptIds).join(' '));
-  return true;
-}
 
 /** Whether a tab with the focus shows the message. */
 async function isOnScreen(ownId: number, { shownIn }: Alert): Promise<boolean> {
@@ -102,9 +90,7 @@ class Notifier {
 
   async tell(alert: Alert): Promise<void> {
     const { ownId } = this.#session.state.model;
-    await navigator.locks.request(decision, async () => {
-      if (isFirst(ownId, alert.message.id) && !(await isOnScreen(ownId, alert))) this.#show(alert);
-    });
+    if ((await isFirstToTell(ownId, alert.message.id)) && !(await isOnScreen(ownId, alert))) this.#show(alert);
   }
 
   #show(alert: Alert): void {
