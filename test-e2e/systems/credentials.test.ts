@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, type Credentials, request } from '../api.ts';
 import { withinOneWindow } from '../one-window.ts';
+import { untilServed } from '../patience.ts';
 
 let system: System;
 let database: Database;
@@ -104,14 +105,14 @@ test('a name that is written differently is guessed at as the same, and the sixt
 test('guesses at one name are not counted for another one, so that no answer reveals that both belong to one account', async () => {
   const { email, user_id } = system.people.guest;
   const network = elsewhere();
+  const [same, nominal] = [email.toUpperCase(), `USER${user_id}@localhost`];
   for (let count = 0; count < 6; count++) await logIn(email, 'wrong', network);
+  const [ofSame, ofNominal] = [await logIn(same, 'wrong', network), await logIn(nominal, 'wrong', network)];
+  expect([codeOf(ofSame), codeOf(ofNominal)]).toEqual([limited, wrong]);
   const wrongKey = (name: string, index: number) =>
     request(system.url, at({ email: name, api_key: String(index).padStart(32, 'w') }, network), 'GET /users/me');
   for (let count = 0; count < 21; count++) await wrongKey(email, count);
-  const [same, nominal] = [email.toUpperCase(), `USER${user_id}@localhost`];
-  expect([codeOf(await logIn(same, 'wrong', network)), codeOf(await wrongKey(same, 30))]).toEqual([limited, limited]);
-  expect(codeOf(await logIn(nominal, 'wrong', network))).toEqual(wrong);
-  expect((await wrongKey(nominal, 31)).status).toBe(401);
+  expect([codeOf(await wrongKey(same, 30)), (await wrongKey(nominal, 31)).status]).toEqual([limited, 401]);
 });
 
 test('five hundred wrong keys from one network do not reveal which names have an account, and refuse no right key', () =>
@@ -188,7 +189,8 @@ test('addresses of one IPv6 network guess together, and so does IPv4 written as 
 test('twelve apps that log in at once with the right password are all let in', async () => {
   const { email, password } = system.people.administrator;
   const network = elsewhere();
-  const answers = await Promise.all(Array.from({ length: 12 }, () => logIn(email, password, network)));
+  const logInOnce = () => untilServed(() => logIn(email, password, network));
+  const answers = await Promise.all(Array.from({ length: 12 }, logInOnce));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });
 
@@ -303,7 +305,9 @@ test('random hosts from one network are refused without a call to users', async 
   const answers: Awaited<ReturnType<typeof ask>>[] = [];
   // A request that is refused before its realm is known has no rate limit of a realm in its headers.
   const isFound = () => answers.some(({ status, headers }) => status === 429 && !/^x-ratelimit-limit:/im.test(headers));
-  for (let count = 0; count < 2_000 && !isFound(); count++) answers.push(await ask(`random-${count}.example`));
+  // Several at once: on a busy machine single ones might stay below the limit of a minute.
+  for (let round = 0; round < 200 && !isFound(); round++)
+    answers.push(...(await Promise.all(Array.from('0123456789', (at) => ask(`random-${round}-${at}.example`)))));
   expect(isFound()).toBe(true);
 });
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
       // Shorter times would also meet requests of a busy machine.
       NATTER_HEADERS_TIMEOUT_SECONDS: '6',
       NATTER_STALL_SECONDS: '6',
-      NATTER_MIN_BYTES_PER_SECOND: '100',
+      NATTER_MIN_BYTES_PER_SECOND: '20',
       NATTER_KEEP_ALIVE_SECONDS: '2',
     },
     gateways: 1,

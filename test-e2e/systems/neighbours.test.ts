@@ -56,7 +56,9 @@ test('a person who logged in at an address before does so again while somebody e
   }
   expect(waited).toBe(5);
   // Guesses at that person are delayed as everywhere.
-  const own = await Promise.all(times(free + 10, (index) => logIn(email, `wrong${index}`, network)));
+  const own: Answer[] = [];
+  for (let round = 0; round < 20 && !own.some(({ status }) => status === 429); round++)
+    own.push(...(await Promise.all(times(5, (index) => logIn(email, `wrong${round}-${index}`, network)))));
   expect(own.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(free);
   expect((await logIn(email, password, network)).status).toBe(429);
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Credentials, request } from '../api.ts';
 import { withinOneWindow } from '../one-window.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
+import { untilServed } from '../patience.ts';
 
 let system: System;
 let settings: Record<string, string>;
@@ -24,30 +25,35 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 const nobody: Credentials = { email: '', api_key: '' };
-const logIn = async (username: string, password: string, network: string): Promise<number> => {
+const post = (username: string, password: string, network: string) => {
   const from = { connection: 'close', 'x-forwarded-for': network };
-  return (await request(system.url, { ...nobody, headers: from }, 'POST /fetch_api_key', { username, password }))
-    .status;
+  return request(system.url, { ...nobody, headers: from }, 'POST /fetch_api_key', { username, password });
 };
+const guess = async (username: string, password: string, network: string): Promise<number> =>
+  (await post(username, password, network)).status;
+/** With the right password. */
+const logIn = async (username: string, password: string, network: string): Promise<number> =>
+  (await untilServed(() => post(username, password, network))).status;
 const times = <T>(many: number, make: (index: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i));
 
-/** How many guesses were answered as wrong. The others must have been refused. */
+/** How many guesses were answered as wrong. The others must have been refused, on a busy machine perhaps as overload. */
 function tried(statuses: readonly number[]): number {
   const wrong = statuses.filter((status) => status === 401);
-  expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - wrong.length);
+  const refused = statuses.filter((status) => status === 429 || status === 503);
+  expect(refused).toHaveLength(statuses.length - wrong.length);
   return wrong.length;
 }
 
 test('of guesses that are sent together, each network has at most five', async () => {
   const { email } = system.people.member;
   for (const network of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
-    const statuses = await Promise.all(times(30, (index) => logIn(email, `wrong${index}`, network)));
+    const statuses = await Promise.all(times(30, (index) => guess(email, `wrong${index}`, network)));
     // Fewer if the gateway repeated a call that a busy process had not answered: both count.
     expect(tried(statuses)).toBeLessThanOrEqual(5);
     expect(tried(statuses)).toBeGreaterThanOrEqual(1);
   }
   // A name without an account counts in the same way.
-  const unknown = await Promise.all(times(30, () => logIn('nobody@natter.example', 'wrong', '192.0.2.4')));
+  const unknown = await Promise.all(times(30, () => guess('nobody@natter.example', 'wrong', '192.0.2.4')));
   expect(tried(unknown)).toBeLessThanOrEqual(5);
 });
 
@@ -57,7 +63,7 @@ test('right passwords that are sent together pass, also beside wrong ones of oth
   const right = times(8, () => [moderator, guest])
     .flat()
     .map(({ email, password }) => logIn(email, password, network));
-  const wrong = times(20, (index) => logIn(member2.email, `wrong${index}`, network));
+  const wrong = times(20, (index) => guess(member2.email, `wrong${index}`, network));
   expect(new Set(await Promise.all(right))).toEqual(new Set([200]));
   expect(tried(await Promise.all(wrong))).toBeLessThanOrEqual(5);
   expect(await logIn(member2.email, member2.password, '192.0.2.11')).toBe(200);
