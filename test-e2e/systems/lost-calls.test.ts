@@ -7,7 +7,7 @@ import { userOperations } from '@natter/contracts';
 import { createDatabase, sql } from '@natter/database';
 import { type System, startSystem } from '@natter/local/system';
 import { connectBus, createLogger, createMetrics } from '@natter/service-kit';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Credentials, request } from '../api.ts';
 import { randomOf } from '../kills.ts';
@@ -92,9 +92,7 @@ const tell = (what: string, { sent, inFlight, longestMs }: Report) =>
     `${what}: seed ${seed}, ${sent} messages, in flight ${inFlight.join(' ')}, longest ${Math.round(longestMs)} ms`,
   );
 
-test('a write whose process is killed is done once by another, and no request fails', {
-  timeout: 180_000,
-}, async () => {
+test('a write whose process is killed is done once by another, and no request fails', async () => {
   const random = randomOf(seed);
   const report = await under('killed', async (tick) => {
     for (let round = 0; round < 6; round++) {
@@ -114,9 +112,7 @@ test('a write whose process is killed is done once by another, and no request fa
   await expectOnce('killed', report);
 });
 
-test('a process that hangs loses its work to another, and what it did late is done once', {
-  timeout: 180_000,
-}, async () => {
+test('a process that hangs loses its work to another, and what it did late is done once', async () => {
   const listener = await asUser('messaging');
   let direct = 0;
   listener.subscribe('natter-at.messaging.*.*.gateway', { callback: () => void direct++ });
@@ -164,9 +160,7 @@ async function pastHungUsers(caller: string, ask: () => Promise<string[]>): Prom
   return failures;
 }
 
-test('services send their calls past a process that hangs, also one that started after them', {
-  timeout: 240_000,
-}, async () => {
+test('services send their calls past a process that hangs, also one that started after them', async () => {
   const failures = await pastHungUsers('event-queue', async () => {
     const { status, body } = await request(system.url, system.people.owner, 'POST /register', {
       event_types: ['message'],
@@ -177,7 +171,7 @@ test('services send their calls past a process that hangs, also one that started
   expect(failures).toEqual([]);
 });
 
-test('commands of the operator are done once while a process hangs', { timeout: 240_000 }, async () => {
+test('commands of the operator are done once while a process hangs', async () => {
   const bus = await connectBus({
     url: system.urlsOf('operator').nats,
     name: 'operator',
@@ -209,7 +203,7 @@ const processesOf = (program: string) => system.children.filter((child) => child
 test.each([
   ['a process hangs', () => processesOf('messaging').slice(0, 1), 0],
   ['all processes of the service are stopped for some seconds', () => processesOf('messaging'), 4_000],
-])('uploads are stored while %s', { timeout: 120_000 }, async (_, victims, stoppedMs) => {
+])('uploads are stored while %s', async (_, victims, stoppedMs) => {
   const { owner } = system.people;
   const content = Buffer.alloc(1_500_000, 'chunk by chunk ');
   for (const victim of victims()) victim.kill('SIGSTOP');
@@ -237,9 +231,7 @@ test.each([
   }
 });
 
-test('a restart of NATS delays what is under way, and nothing fails or is done twice', {
-  timeout: 180_000,
-}, async () => {
+test('a restart of NATS delays what is under way, and nothing fails or is done twice', async () => {
   const { nats } = system.servers;
   const report = await under('cut', async (tick) => {
     for (let round = 0; round < 3; round++) {
@@ -290,10 +282,7 @@ test('a call that came again is answered as another process did it, not "Nothing
     await query('BEGIN');
     await query({ text: 'SELECT FROM messaging.message WHERE id = $1 FOR UPDATE', values: [id] });
     const patched = request(system.url, owner, `PATCH /messages/${id}`, { content: 'after' });
-    await vi.waitFor(async () => expect([await waiting(), copy !== undefined]).toEqual([1, true]), {
-      timeout: 20_000,
-      interval: 20,
-    });
+    await expect.poll(async () => [await waiting(), copy !== undefined], { interval: 20 }).toEqual([1, true]);
     // Like a caller that believes the call lost. At least one of the copies reaches the process that works on it.
     for (let attempt = 1; attempt <= 20; attempt++) {
       copy?.headers?.set('Natter-Attempt', String(attempt));
@@ -304,7 +293,7 @@ test('a call that came again is answered as another process did it, not "Nothing
       });
     }
     await gateway.flush();
-    await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 20_000, interval: 20 });
+    await expect.poll(waiting, { interval: 20 }).toBe(2);
     // Like another process that was killed after its commit.
     const key = `call:${copy?.headers?.get('Natter-Request-Id')}`;
     await query({ text: "UPDATE messaging.message SET content = 'after' WHERE id = $1", values: [id] });

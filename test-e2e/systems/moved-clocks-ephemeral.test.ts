@@ -95,8 +95,12 @@ test('a presence that was posted while a clock was ahead does not hide later one
   await move({ presence: tenMinutesMs });
   await request(system.url, member, 'POST /users/me/presence', { status: 'active' });
   await move({});
-  await request(system.url, member, 'POST /users/me/presence', { status: 'active' });
-  const { body } = await request(system.url, owner, `GET /users/${member.user_id}/presence`);
-  expect(body.presence.aggregated).toMatchObject({ status: 'active' });
-  expect(body.presence.aggregated.timestamp - Date.now() / 1_000).toBeLessThan(tenMinutesMs / 2_000);
+  // On a busy machine a process may follow its clock later.
+  const aheadSeconds = async (): Promise<number> => {
+    await request(system.url, member, 'POST /users/me/presence', { status: 'active' });
+    const { body } = await request(system.url, owner, `GET /users/${member.user_id}/presence`);
+    expect(body.presence.aggregated).toMatchObject({ status: 'active' });
+    return body.presence.aggregated.timestamp - Date.now() / 1_000;
+  };
+  await expect.poll(aheadSeconds).toBeLessThan(tenMinutesMs / 2_000);
 });
