@@ -1,7 +1,7 @@
 import type { System } from '@natter/local/system';
 
 const atOnce = 12;
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 /**
  * Sends requests until each gateway has answered some, and returns all answers. `send` must open a connection of its

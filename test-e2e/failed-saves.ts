@@ -22,7 +22,7 @@ export async function failSaves(redis: Redis): Promise<() => Promise<void>> {
 }
 
 async function save(redis: Redis, expected: 'ok' | 'err'): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+  for (const end = Date.now() + 120_000; Date.now() < end; ) {
     await redis.bgsave().catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const info = await redis.info('persistence');

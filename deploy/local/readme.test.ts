@@ -76,7 +76,7 @@ test('npm start refuses an option that it does not know', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['deploy/local/start.ts', option], {
       cwd: repositoryRoot,
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: 120_000,
     });
     expect([status, stdout, stderr]).toEqual([2, '', expect.stringContaining('usage: npm start')]);
   }

@@ -66,19 +66,19 @@ const change = (file: string): void => writeFileSync(join(root, file), 'changed'
 
 test('a changed service restarts alone, with every program of its folder', async () => {
   change('services/messaging/src/service.ts');
-  await vi.waitFor(() => expect(programs()).toEqual(['messaging', 'scheduler']), 60_000);
+  await vi.waitFor(() => expect(programs()).toEqual(['messaging', 'scheduler']), 120_000);
   await vi.waitFor(
     () => expect(logged.some((line) => line.startsWith('messaging 0 runs services/messaging/src'))).toBe(true),
-    60_000,
+    120_000,
   );
 });
 
 test('a changed library restarts the services that use it, also through another library', async () => {
   change('libs/contracts/src/index.ts');
-  await vi.waitFor(() => expect(programs()).toEqual(['messaging', 'presence', 'scheduler', 'users']), 60_000);
+  await vi.waitFor(() => expect(programs()).toEqual(['messaging', 'presence', 'scheduler', 'users']), 120_000);
   await vi.waitFor(
     () => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true),
-    60_000,
+    120_000,
   );
 });
 
@@ -87,21 +87,21 @@ test('where a process does not start, the next one of its service continues with
   change('services/gateway/src/service.ts');
   await vi.waitFor(
     () => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true),
-    60_000,
+    120_000,
   );
-  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('gateway 0 runs'))).toBe(true), 60_000);
+  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('gateway 0 runs'))).toBe(true), 120_000);
   expect(programs()).toEqual(['gateway', 'presence']);
 });
 
 test('tests do not restart anything, and migrations are named', async () => {
   change('services/users/src/service.test.ts');
   change('libs/database/migrations/001.sql');
-  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('a migration changed'))).toBe(true), 60_000);
+  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('a migration changed'))).toBe(true), 120_000);
   change('services/presence/src/service.ts');
-  await vi.waitFor(() => expect(programs()).toEqual(['presence']), 60_000);
+  await vi.waitFor(() => expect(programs()).toEqual(['presence']), 120_000);
 });
 
 test('a change of the web client builds it, and restarts the gateways that read it', async () => {
   change('services/web/src/main.ts');
-  await vi.waitFor(() => expect(killed.slice(0, 2)).toEqual(['built', 'gateway']), 60_000);
+  await vi.waitFor(() => expect(killed.slice(0, 2)).toEqual(['built', 'gateway']), 120_000);
 });

@@ -254,7 +254,7 @@ test('the owner of the table of events gains nothing by what it attaches to it',
 });
 
 /** A busy machine pauses for longer than the default of a second. */
-const patient = { timeout: 60_000 };
+const patient = { timeout: 120_000 };
 
 test('what is for others is refused by the service too, also to the gateway', async () => {
   const gateway = await natsOf('gateway');

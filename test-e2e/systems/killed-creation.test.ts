@@ -53,7 +53,7 @@ async function killed(program: 'users' | 'channels'): Promise<void> {
   const child = system.children.find((each) => each.program === program);
   const before = child?.pid();
   child?.kill('SIGKILL');
-  await expect.poll(() => child?.pid(), { timeout: 60_000 }).not.toBe(before);
+  await expect.poll(() => child?.pid()).not.toBe(before);
   await child?.ready();
 }
 
@@ -115,7 +115,7 @@ const everything = (host: string) => ({
   subscriptions: [`o@${host} general`, `o@${host} sandbox`],
   parked: 0,
 });
-const complete = (host: string) => expect.poll(() => contents(host), { timeout: 60_000 }).toEqual(everything(host));
+const complete = (host: string) => expect.poll(() => contents(host)).toEqual(everything(host));
 
 test('a realm whose creation is killed before any statement does not exist, and the next run creates it', async () => {
   const stoppedAt: string[] = [];
@@ -131,7 +131,7 @@ test('a realm whose creation is killed before any statement does not exist, and 
     }
   }
   expect(stoppedAt.length).toBeGreaterThan(30);
-  for (const host of stoppedAt) await expect.poll(() => contents(host), { timeout: 60_000 }).toEqual(nothing);
+  for (const host of stoppedAt) await expect.poll(() => contents(host)).toEqual(nothing);
   for (const host of stoppedAt) expect(await create(host)).toMatchObject({ is_new: true });
   for (const host of stoppedAt) await complete(host);
 });

@@ -140,7 +140,7 @@ async function follow(who = system.people.member) {
         await read();
         return changes(id).length;
       };
-      await expect.poll(found, { timeout: 90_000 }).toBeGreaterThanOrEqual(count);
+      await expect.poll(found).toBeGreaterThanOrEqual(count);
       return changes(id);
     },
   };
@@ -151,8 +151,8 @@ const jobs = async (id: number): Promise<number> =>
     await database.one(sql.type(z.object({ n: z.number() }))`
     SELECT count(*) AS n FROM messaging.link_preview_job WHERE message_id = ${id}`)
   ).n;
-const jobEnds = (id: number) => expect.poll(() => jobs(id), { timeout: 90_000 }).toBe(0);
-const requested = (path: string) => expect.poll(() => asked.get(path) ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
+const jobEnds = (id: number) => expect.poll(() => jobs(id)).toBe(0);
+const requested = (path: string) => expect.poll(() => asked.get(path) ?? 0).toBeGreaterThan(0);
 
 /**
  * Sends a message with a page that is answered after `act`. Repeats this with another one if the server waits no more for
@@ -256,9 +256,9 @@ test('a page whose name was not found while no name server answered is shown whe
         SELECT extract(epoch FROM taken_until - created_at)::float8 * 1000 AS ms FROM messaging.link_preview_job
         WHERE message_id = ${id} AND attempts = 0 AND taken_until > created_at`)
     )?.ms ?? 0;
-  await expect.poll(pauseAfter, { timeout: 90_000 }).toBeGreaterThan(0);
+  await expect.poll(pauseAfter).toBeGreaterThan(0);
   const first = await pauseAfter();
-  await expect.poll(pauseAfter, { timeout: 90_000 }).toBeGreaterThan(first);
+  await expect.poll(pauseAfter).toBeGreaterThan(first);
   expect(names.asked).toBeGreaterThan(1);
   expect(asked.has('/named-later')).toBe(false);
   names.isWell = true;
@@ -341,7 +341,7 @@ test('direct and scheduled messages have previews, and only their receivers are 
   await ok('POST /scheduled_messages', { ...form, scheduled_delivery_timestamp: Math.ceil(Date.now() / 1000) + 20 });
   const newest = async () => (await ok('GET /messages', { anchor: 'newest', num_before: 1, num_after: 0 })).messages[0];
   await expect
-    .poll(async () => (await newest()).content, { timeout: 120_000 })
+    .poll(async () => (await newest()).content)
     .toBe(linkTo(url) + embed(url, 'Page scheduled'));
   expect(await other.changesOf(id, 0)).toEqual([]);
 });
@@ -351,7 +351,7 @@ test('two workers that have the same job announce the message once', async () =>
   const { id, path } = await duringFetch(async (id, path) => {
     await database.run(sql.unsafe`
       UPDATE messaging.link_preview_job SET taken_until = '-infinity' WHERE message_id = ${id}`);
-    await expect.poll(() => held.get(path)?.length, { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => held.get(path)?.length).toBe(2);
   });
   await jobEnds(id);
   await follower.changesOf(await send(at('/after-twice')));
@@ -402,6 +402,6 @@ test('a realm whose pages do not answer keeps no other realm waiting', async () 
   const form = { type: 'direct', to: [neighbour.user_id], content: at('/neighbour') };
   const { id } = await neighbour.ok('POST', '/messages', form);
   const content = async () => (await neighbour.ok('GET', `/messages/${id}`)).message.content;
-  await expect.poll(content, { timeout: 60_000 }).toContain(embed(at('/neighbour'), 'Page neighbour'));
+  await expect.poll(content).toContain(embed(at('/neighbour'), 'Page neighbour'));
   expect(await Promise.all(ids.map(jobs))).toContain(1);
 });

@@ -89,7 +89,7 @@ const waitingOf = async (which = sql.fragment`true`): Promise<number> =>
   (await database.one(sql.type(countRow)`SELECT count(*)::int FROM messaging.webhook_delivery WHERE ${which}`)).count;
 
 /** Waits until no message waits to be posted. */
-const settled = (): Promise<void> => expect.poll(() => waitingOf(), { timeout: 120_000, interval: 100 }).toBe(0);
+const settled = (): Promise<void> => expect.poll(() => waitingOf(), { interval: 100 }).toBe(0);
 
 /** What a bot wrote where this user reads, oldest first, after everything was posted. */
 async function repliesOf({ email }: Bot, reader: Credentials): Promise<Answer[]> {
@@ -251,7 +251,7 @@ test('an endpoint that keeps failing is asked four times; its owner is told once
   for (const content of ['one', 'two']) await toPeople(member, [bot.user_id], content);
   expect(await contentsOf(bot, member)).toEqual(Array(2).fill('Failure! Third party responded with 500'));
   expect(bot.requests().length).toBe(8);
-  await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(() => noticesAbout(bot)).toHaveLength(1);
   const [notice] = await noticesAbout(bot);
   expect(notice).toContain('status code *500*');
   expect(notice).not.toContain('secret');
@@ -275,7 +275,7 @@ test.each<[string, Respond, string]>([
   await toPeople(member, [bot.user_id], 'hello');
   expect(await contentsOf(bot, member)).toEqual([shown]);
   expect(bot.requests().length).toBe(1);
-  await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(() => noticesAbout(bot)).toHaveLength(1);
   expect(endpoint.requestsFor('/elsewhere')).toEqual([]);
 });
 
@@ -285,7 +285,7 @@ test('nothing is posted to an internal address that the operator does not permit
   await toPeople(member, [bot.user_id], 'hello');
   expect(await contentsOf(bot, member)).toEqual(['Failure! Bot is unavailable']);
   expect(bot.requests()).toEqual([]);
-  await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(() => noticesAbout(bot)).toHaveLength(1);
   expect((await noticesAbout(bot))[0]).toContain('an internal address');
 });
 
@@ -343,7 +343,7 @@ test('a bot that may not write where it was mentioned sends no reply, and its ow
   await toChannel(owner, channel, `@**${bot.name}** hello`);
   expect(await contentsOf(bot, owner)).toEqual([]);
   expect(bot.requests().length).toBe(1);
-  await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(() => noticesAbout(bot)).toHaveLength(1);
 });
 
 test('a deactivated bot is sent nothing, also what waited for it', async () => {
@@ -351,7 +351,7 @@ test('a deactivated bot is sent nothing, also what waited for it', async () => {
   const bot = await made(((to) => to.writeHead(503).end()) satisfies Respond);
   const channel = await channelOf(owner);
   await toChannel(owner, channel, `@**${bot.name}** hello`);
-  await expect.poll(() => bot.requests().length, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => bot.requests().length).toBeGreaterThan(0);
   await ok(member, `DELETE /bots/${bot.user_id}`);
   await toChannel(owner, channel, `@**${bot.name}** hello`);
   await settled();
@@ -367,9 +367,9 @@ test('messages that wait for one bot do not delay those of others', async () => 
   const slow = await made(((to) => (isOpen ? to.end('""') : held.push(to))) satisfies Respond);
   const quick = await made({ content: 'quick' });
   for (let i = 0; i < 8; i++) await toPeople(member, [slow.user_id], `slow ${i}`);
-  await expect.poll(() => held.length, { timeout: 60_000 }).toBe(4);
+  await expect.poll(() => held.length).toBe(4);
   await toPeople(member, [quick.user_id], 'hello');
-  await expect.poll(() => quick.requests().length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => quick.requests().length).toBe(1);
   isOpen = true;
   for (const to of held) to.end('""');
   expect(await contentsOf(quick, member)).toEqual(['quick']);
@@ -406,10 +406,10 @@ test.each([
     await toPeople(member, [bot.user_id], 'too many');
     expect(await waitingOf(sql.fragment`bot_id = ${bot.user_id} OR message_id < 0`)).toBe(limit);
     await toPeople(member, [other.user_id], 'hello');
-    await expect.poll(() => other.requests().length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => other.requests().length).toBe(1);
     await database.run(sql.unsafe`DELETE FROM messaging.webhook_delivery WHERE message_id = -1`);
     await toPeople(member, [bot.user_id], 'one more');
-    await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
+    await expect.poll(() => noticesAbout(bot)).toHaveLength(1);
     expect((await noticesAbout(bot))[0]).toContain(told);
     await database.run(sql.unsafe`DELETE FROM messaging.webhook_delivery WHERE message_id < 0`);
     expect(await contentsOf(bot, member)).toEqual(['here']);

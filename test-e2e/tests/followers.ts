@@ -32,7 +32,7 @@ export async function expectFreshStates<S>(
   const counts: Record<string, number> = {};
   for (const { client, form, queue, state } of followers) {
     // Consequences of an event in another service arrive shortly after it.
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + 120_000;
     for (;;) {
       const register = await client.ok('POST', '/register', form);
       // A user may have a limited number of queues.

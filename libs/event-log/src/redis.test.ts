@@ -35,5 +35,5 @@ test('writes go to the new primary after a failover that left connections to the
   onTestFinished(close);
   await once(redis, 'ready');
   await expect(redis.set('key', 'value')).rejects.toThrow('READONLY');
-  await vi.waitFor(async () => expect(await redis.set('key', 'value')).toBe('OK'), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await redis.set('key', 'value')).toBe('OK'), { timeout: 120_000 });
 });

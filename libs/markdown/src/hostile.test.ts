@@ -6,6 +6,11 @@ import { testContext } from './test-context.ts';
 
 const LENGTH = 10_000;
 const MAX_MILLISECONDS = 20_000;
+/** CPU time of this thread: other processes do not add to it. */
+const usedMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
 /** The limit of a rendering (ADR 0015). */
 const MAX_HTML_BYTES = 256 * 1024;
 const VOID_TAGS = new Set(['br', 'hr', 'img', 'path']);
@@ -188,9 +193,9 @@ const HOSTILE = [
 
 test.each(HOSTILE)('10,000 characters of %j render in time', (piece) => {
   const source = piece.repeat(Math.ceil(LENGTH / piece.length)).slice(0, LENGTH);
-  const start = performance.now();
+  const start = usedMs();
   const { html } = render(source, testContext);
-  const elapsed = performance.now() - start;
+  const elapsed = usedMs() - start;
   checkHtml(html);
   expect(elapsed).toBeLessThan(MAX_MILLISECONDS);
 });
@@ -213,9 +218,9 @@ test.each([
 ])('a %s block of hostile text is highlighted in time', (language) => {
   for (const piece of ['"', '{', '(', '<', '/*', 'a', ' ', '\\', '$', '-', '#{', 'a(', '0', '<a b="']) {
     const code = piece.repeat(LENGTH).slice(0, LENGTH - 100);
-    const start = performance.now();
+    const start = usedMs();
     checkHtml(render(`\`\`\`${language}\n${code}\n\`\`\``, testContext).html);
-    expect(performance.now() - start).toBeLessThan(MAX_MILLISECONDS);
+    expect(usedMs() - start).toBeLessThan(MAX_MILLISECONDS);
   }
 });
 
@@ -238,10 +243,10 @@ test.each(['(a+)+$', '(a|a)*b', '(a*)*b', '.*.*.*=.*', '((a?){50}){20}', 'a{0,50
   'the linkifier %j takes bounded time',
   (pattern) => {
     const linkifiers = Array.from({ length: 20 }, (_, id) => ({ id, pattern, urlTemplate: 'https://x.test' }));
-    const start = performance.now();
+    const start = usedMs();
     render('a'.repeat(LENGTH - 1), { ...testContext, linkifiers });
     render('a '.repeat(LENGTH / 2), { ...testContext, linkifiers });
-    expect(performance.now() - start).toBeLessThan(2 * MAX_MILLISECONDS);
+    expect(usedMs() - start).toBeLessThan(2 * MAX_MILLISECONDS);
   },
 );
 

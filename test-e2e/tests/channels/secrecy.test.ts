@@ -274,7 +274,7 @@ test(`nobody is told of a channel they may not know, and events tell what a regi
         [...state.streams.keys()].sort((a, b) => a - b),
         `step ${step}: ${operation}`,
       ).toEqual([...expected].sort((a, b) => a - b));
-      const deadline = Date.now() + 60_000;
+      const deadline = Date.now() + 120_000;
       for (;;) {
         for (const event of await queue.poll(true)) {
           const kind = `${event.type}/${event.op ?? ''}`;

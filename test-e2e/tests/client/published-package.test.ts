@@ -271,7 +271,7 @@ test('the commands of the README make a folder in which its bot runs', async () 
         for (const { message } of await queue.settle()) contents.push(message.content);
         expect(contents).toEqual(['hi', 'hello']);
       },
-      { timeout: 60_000, interval: 100 },
+      { timeout: 120_000, interval: 100 },
     );
   } finally {
     bot.kill('SIGKILL');
@@ -306,7 +306,7 @@ test('bots made from the examples answer people in channels that mention them, a
       for (const { message } of await queue.settle()) senders.push(message.sender_id);
       return [realm.member.user_id, ...to].map((id) => senders.filter((sender) => sender === id).length);
     };
-    await vi.waitFor(async () => expect(await counts()).toEqual([3, 2, 2, 2]), { timeout: 60_000, interval: 100 });
+    await vi.waitFor(async () => expect(await counts()).toEqual([3, 2, 2, 2]), { timeout: 120_000, interval: 100 });
     // Answers to answers would come in this minute; only time shows that there are none.
     await new Promise((resolve) => setTimeout(resolve, 60_000));
     expect(await counts()).toEqual([3, 2, 2, 2]);

@@ -56,7 +56,7 @@ async function logIn(): Promise<string> {
 async function following(queue: Json, kinds: string[], cause: () => Promise<unknown>): Promise<Map<string, Json>> {
   await cause();
   const seen = new Map<string, Json>();
-  for (let last = queue.last_event_id, end = Date.now() + 60_000; kinds.some((kind) => !seen.has(kind)); ) {
+  for (let last = queue.last_event_id, end = Date.now() + 120_000; kinds.some((kind) => !seen.has(kind)); ) {
     if (Date.now() > end) throw new Error(`only ${[...seen.keys()]} of ${kinds}`);
     const { events } = await realm.member.ok('GET', '/events', { queue_id: queue.queue_id, last_event_id: last });
     for (const event of events) {

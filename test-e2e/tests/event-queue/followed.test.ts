@@ -59,7 +59,7 @@ describe('server-sent events', () => {
     expect(await first.status).toBe(200);
     await send(who, 'one');
     await send(who, 'two');
-    await expect.poll(() => contentsOf(first), { timeout: 60_000 }).toEqual(['one', 'two']);
+    await expect.poll(() => contentsOf(first)).toEqual(['one', 'two']);
     const ids = first.frames().map(([frame]) => frame);
     let hasEnded = false;
     void first.ended.then(() => {
@@ -70,10 +70,10 @@ describe('server-sent events', () => {
     const own = events.filter((event: Json) => event.message?.sender_id === who.user_id);
     expect(ids).toEqual(own.map((event: Json) => event.id));
     // A newer reader takes over, unless the stream was not waiting at that moment.
-    await expect.poll(() => look().then(() => hasEnded), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => look().then(() => hasEnded)).toBe(true);
     const second = openStream(who, id, { 'last-event-id': String(ids[0]) });
     await send(who, 'three');
-    await expect.poll(() => contentsOf(second), { timeout: 60_000 }).toEqual(['two', 'three']);
+    await expect.poll(() => contentsOf(second)).toEqual(['two', 'three']);
     expect(second.frames().every(([frame], index, all) => index === 0 || frame > (all[index - 1]?.[0] ?? 0))).toBe(
       true,
     );

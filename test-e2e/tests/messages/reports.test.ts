@@ -32,7 +32,7 @@ test('a report needs the channel for it, a type, and for other reasons a descrip
     expect((await report(realm.member, form)).status, JSON.stringify(form)).toBe(400);
   const queue = await realm.moderator.queue({ event_types: ['message'], apply_markdown: false });
   expect((await report(realm.member, { report_type: 'other', description: 'adverts' })).status).toBe(200);
-  const found = await queue.next((event) => event.message.subject.endsWith('moderation requests'), 30_000);
+  const found = await queue.next((event) => event.message.subject.endsWith('moderation requests'));
   expect(found.message).toMatchObject({
     display_recipient: 'moderation',
     subject: `${realm.member2.full_name}'s moderation requests`,

@@ -53,7 +53,7 @@ test('a member who became a guest gets reminders as a guest sees them', async ()
   expect((await remind()).content).toContain(shown);
   await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 600 });
   const role = async (): Promise<number> => (await person.ok('GET', '/users/me')).role;
-  await expect.poll(role, { timeout: 60_000 }).toBe(600);
+  await expect.poll(role).toBe(600);
   expect((await remind()).content).not.toContain(shown);
 });
 
@@ -67,7 +67,7 @@ test('a reminder of a message does not name a sender whom its guest no longer kn
   const { id } = await stranger.ok('POST', '/messages', form);
   await stranger.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['corridor'] });
   const shown = async (): Promise<string> => (await guest.ok('GET', `/messages/${id}`)).message.sender_full_name;
-  await expect.poll(shown, { timeout: 60_000 }).toBe('Unknown user');
+  await expect.poll(shown).toBe('Unknown user');
   await guest.ok('POST', '/reminders', { message_id: id, scheduled_delivery_timestamp: soon(600) });
   const { reminders } = await guest.ok('GET', '/reminders');
   expect(reminders[0].content).toContain('**Unknown user** said:');

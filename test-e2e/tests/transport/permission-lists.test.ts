@@ -10,7 +10,7 @@ beforeAll(async () => {
   for (let round = 0; round < 34; round++)
     people.push(...(await Promise.all(Array.from({ length: 5 }, () => realm.person()))));
   everybody = people.map(({ user_id }) => user_id);
-}, 300_000);
+});
 
 const ofChannels = [
   ...['can_add_subscribers_group', 'can_administer_channel_group', 'can_delete_any_message_group'],

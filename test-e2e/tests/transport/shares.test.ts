@@ -56,7 +56,6 @@ test.each(Object.keys(shared) as (keyof typeof shared)[])(
     expect((await add(member2, 4)).status).toBe(200);
     expect((await add(administrator, 5)).status).toBe(200);
   },
-  300_000,
 );
 
 test('a member takes a part of the text of descriptions alone, whether channels are created or changed', async () => {

@@ -24,7 +24,6 @@ const about = (person: Client) => (event: Json) =>
 /** The first matching event, including earlier ones. */
 const first = async (queue: Queue, fits: (event: Json) => boolean): Promise<Json> =>
   queue.seen.find(fits) ?? queue.next(fits);
-const patient = { timeout: 60_000 };
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const capable = { user_list_incomplete: true, include_deactivated_groups: true };
 
@@ -56,7 +55,7 @@ describe('a guest', () => {
     await subscribe(realm.owner, 'shared', [guest, sharing]);
     await writing.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: 'hello' });
     await expect
-      .poll(() => known(guest), patient)
+      .poll(() => known(guest))
       .toEqual([guest, sharing, writing].map((one) => one.user_id).sort((a, b) => a - b));
   });
 
@@ -104,7 +103,7 @@ describe('a guest', () => {
     expect(state.user_status).toEqual({});
     await stranger.ok('POST', '/messages', { ...direct, to: [guest.user_id] });
     await expect
-      .poll(async () => (await guest.post('/messages', { ...direct, to: [stranger.user_id] })).status, patient)
+      .poll(async () => (await guest.post('/messages', { ...direct, to: [stranger.user_id] })).status)
       .toBe(200);
     expect(await guest.ok('GET', `/users/${stranger.user_id}/status`)).toMatchObject({
       status: { status_text: 'out' },
@@ -123,7 +122,7 @@ describe('a guest', () => {
     await subscribe(realm.owner, `of ${friend.user_id}`, [guest, friend]);
     const expected = [friend.user_id, guest.user_id].sort((a, b) => a - b);
     const listed = async () => (await guest.ok('GET', `/user_groups/${group_id}/members`)).members;
-    await expect.poll(listed, patient).toEqual(expected);
+    await expect.poll(listed).toEqual(expected);
     const { user_groups } = await guest.ok('GET', '/user_groups');
     expect(user_groups.find((group: Json) => group.id === group_id).members).toEqual(expected);
     const state = await guest.ok('POST', '/register', { fetch_event_types: ['realm_user_groups'], event_types: [] });
@@ -183,7 +182,7 @@ describe('a guest', () => {
 
     await subscribe(realm.owner, name, [stranger]);
     const whole = async () => (await guest.ok('GET', `/messages/${id}`)).message.sender_full_name;
-    await expect.poll(whole, patient).toBe('Somebody Secret');
+    await expect.poll(whole).toBe('Somebody Secret');
   });
 
   test('is told who becomes known, and who no longer is', async () => {
@@ -314,7 +313,7 @@ test(`state plus events equals a fresh register while guests come, go and are li
         return String(error);
       }
     };
-    await expect.poll(problem, { timeout: 60_000, interval: 100 }).toBe('');
+    await expect.poll(problem, { interval: 100 }).toBe('');
   }
 });
 

@@ -3,7 +3,7 @@ import { Agent, createServer, request as sendRequest } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { operations } from '@natter/contracts';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { gatewayConfig } from '../http/config.ts';
 import { guardConnections } from '../http/connections.ts';
 import { trustedProxies } from '../http/network.ts';
@@ -81,7 +81,7 @@ test('bodies that arrive after their refusal leave nothing behind on the connect
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 503 /);
     socket.write('type');
   }
-  await vi.waitFor(() => expect(connection.listenerCount('close')).toBe(before));
+  await expect.poll(() => connection.listenerCount('close')).toBe(before);
 });
 
 test.each([

@@ -141,7 +141,7 @@ afterEach(() => {
   tabs = [];
 });
 
-const settled = { timeout: 20_000, interval: 2 };
+const settled = { timeout: 120_000, interval: 2 };
 
 async function take(server: Server, step: Step, open: (isVisible: boolean) => void): Promise<void> {
   const living = tabs.filter(({ isGone, feed }) => !isGone && feed);

@@ -26,4 +26,4 @@ test('the characters that are compared for one text are limited', () => {
   // The limit is reached, so that not even a word that occurs is found.
   expect(occurs('a!a')).toBe(false);
   expect(separateWordsOf('a!'.repeat(5_000))('a!a')).toBe(true);
-}, 30_000);
+});
