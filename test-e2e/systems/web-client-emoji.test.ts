@@ -63,7 +63,7 @@ test('an emoji of the organization is offered, and hides the character of its na
   await choose(0);
   const box = page.locator('#compose');
   await expect.poll(() => box.inputValue()).toBe('Well done :clap: ');
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  await expect.poll(() => page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   await box.press('End');
   await page.keyboard.type('and this');
   await box.press('Enter');

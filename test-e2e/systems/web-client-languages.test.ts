@@ -68,7 +68,7 @@ for (const one of languages)
     const { page, faults } = await web.visit('member', path, { locale: one.locale });
     await page.getByRole('link', { name: one.inbox }).waitFor();
     await page.getByText(one.channels, { exact: true }).first().waitFor();
-    expect(await languageOf(page)).toEqual([one.code, 'ltr']);
+    await expect.poll(() => languageOf(page)).toEqual([one.code, 'ltr']);
     await page.locator('#compose').fill(`Sent in ${one.code}`);
     await page.locator('#compose').press('Enter');
     await message(page, `Sent in ${one.code}`).waitFor();
@@ -81,7 +81,7 @@ for (const one of languages)
     await checkLook(page);
     await choiceIn(dialog, one.language).selectOption('en');
     await page.getByRole('link', { name: 'Inbox' }).waitFor();
-    expect(await languageOf(page)).toEqual(['en', 'ltr']);
+    await expect.poll(() => languageOf(page)).toEqual(['en', 'ltr']);
     await expect.poll(() => page.locator('#compose').inputValue()).toBe('A draft that stays');
     await page.locator('#compose').fill('');
     expect(faults).toEqual([]);
@@ -96,7 +96,7 @@ test('the choice becomes the language of the account, which browsers without a c
   await dialog.getByRole('button', { name: 'Appearance', exact: true }).click();
   await choiceIn(dialog, 'Language').selectOption('ja');
   await page.getByRole('link', { name: '受信トレイ' }).waitFor();
-  expect(await serverLanguage()).toBe('ja');
+  await expect.poll(serverLanguage).toBe('ja');
   await page.context().close();
   const other = await web.visit('member', '/', { locale: 'de-DE' });
   await other.page.getByRole('link', { name: '受信トレイ' }).waitFor();

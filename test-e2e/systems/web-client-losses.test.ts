@@ -10,7 +10,7 @@ import { message, openWeb, type PersonName, type Web, withoutLimits } from '../w
 let web: Web;
 beforeAll(async () => {
   web = await openWeb({ env: withoutLimits });
-}, 600_000);
+});
 afterAll(() => web?.close());
 
 const pathOf = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
@@ -80,7 +80,6 @@ test('a message whose answer was lost is there once after a reload', async () =>
 test('a second tab keeps the messages that wait in the first', async () => {
   const page = await visit('tabs');
   const other = await page.context().newPage();
-  other.setDefaultTimeout(100_000);
   await other.goto(web.system.url + pathOf('tabs'));
   await box(other).waitFor();
   await page.route('**/json/messages', (route) => route.abort());
@@ -135,7 +134,6 @@ test('a page sends nothing as another person who logged in meanwhile', async () 
   // Written before, because the page may show the other person as soon as they have logged in.
   await box(page).fill('A text of the first person');
   const other = await page.context().newPage();
-  other.setDefaultTimeout(100_000);
   const name: PersonName = 'member2';
   const { email, password, full_name } = web.system.people[name];
   await other.goto(`${web.system.url}/accounts/login`);

@@ -84,7 +84,7 @@ test('a person makes a group, adds members, says who joins, and ends it', async 
   await checkLook(page);
   const group = async () =>
     (await web.clientOf('owner').getUserGroups()).user_groups.find(({ name }) => name === hostile);
-  expect((await group())?.members).toContain(user_id);
+  await expect.poll(async () => (await group())?.members).toContain(user_id);
   await dialog.getByRole('button', { name: `Remove ${full_name}` }).click();
   await members.getByText(full_name, { exact: true }).waitFor({ state: 'detached' });
 
@@ -155,7 +155,7 @@ test('an emoji and a linkifier of the organization are used in messages', async 
   await dialog.getByRole('button', { name: /^Up CVE/ }).click();
   await dialog.getByText('The order is changed.').waitFor();
   const patterns = async () => (await web.clientOf('owner').getLinkifiers()).linkifiers.map(({ pattern }) => pattern);
-  expect(await patterns()).toEqual(['CVE-(?P<id>[0-9-]+)', '#(?P<id>[0-9]+)']);
+  await expect.poll(patterns).toEqual(['CVE-(?P<id>[0-9-]+)', '#(?P<id>[0-9]+)']);
   await checkLook(page);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.locator('#compose').fill('Look at #123 :party_parrot:');

@@ -54,6 +54,18 @@ const placeOnScreen = (page: Page): Promise<Place> =>
     }`,
   );
 
+/** The place when the list has measured what it shows, and moves it no more. */
+async function restingPlace(page: Page): Promise<Place> {
+  let last = await placeOnScreen(page);
+  const rests = async (): Promise<boolean> => {
+    const earlier = last;
+    last = await placeOnScreen(page);
+    return last.id === earlier.id && last.top === earlier.top;
+  };
+  await expect.poll(rests, { interval: 300 }).toBe(true);
+  return last;
+}
+
 const listed = async (page: Page): Promise<number[]> => {
   const code = "(list) => [...list.querySelectorAll('[data-message]')].map((one) => Number(one.dataset.message))";
   return (await ofList<number[]>(page, code)).sort((a, b) => a - b);
@@ -191,7 +203,7 @@ test('the place on screen stays while an older page loads, and while messages ar
     .toEqual([true, 0]);
   // The first message loses its day and its name when others come before it; the place is below it.
   await scroll(page, 800);
-  const before = await placeOnScreen(page);
+  const before = await restingPlace(page);
   const height = await heightOf();
   release();
   await expect.poll(heightOf).toBeGreaterThan(height);

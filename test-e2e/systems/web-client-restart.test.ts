@@ -49,10 +49,10 @@ test('nothing that people write while everything restarts is lost or doubled on 
   await message(mia.page, 'not sent yet').waitFor();
   // A fresh page has the same.
   for (const { page } of [max, mia]) {
+    await message(page, 'not sent yet').waitFor();
     const before = await shown(page);
     await page.reload();
-    await message(page, 'not sent yet').waitFor();
-    expect(await shown(page)).toEqual(before);
+    await expect.poll(() => shown(page)).toEqual(before);
   }
   expect([...max.faults, ...mia.faults]).toEqual([]);
   await Promise.all([max.page.context().close(), mia.page.context().close()]);

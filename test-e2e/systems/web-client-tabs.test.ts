@@ -68,6 +68,8 @@ test('one tab polls for all, and when it closes another goes on without losing o
 test('a page that the browser puts away and shows again has missed nothing, and others went on meanwhile', async () => {
   const { page, faults } = await web.visit('member', path());
   const other = await openTab({ page });
+  await send('before it goes');
+  for (const one of [page, other.page]) await message(one, 'before it goes').waitFor();
   const before = await page.locator('[data-message]').count();
   // A page in the back/forward cache gets these events, and runs nothing in between.
   await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
