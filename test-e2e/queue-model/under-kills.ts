@@ -16,7 +16,7 @@ export interface DisturbedOutcome extends Outcome {
 }
 
 const victims: readonly string[] = ['gateway', 'event-queue'];
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 /**
  * The same sequences in a separate system, whose gateways and event-queues are killed and whose Redis is emptied

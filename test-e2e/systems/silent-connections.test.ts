@@ -74,7 +74,7 @@ test('a call over a connection that went silent is answered before its deadline'
     metrics: createMetrics('test'),
   });
   const meta = { requestId: 'test', realmId: 0, client: 'test' };
-  const find = () => bus.call(userOperations.findRealm, { host: 'default' }, { meta, timeoutMs: 10_000 });
+  const find = () => bus.call(userOperations.findRealm, { host: 'default' }, { meta, timeoutMs: 30_000 });
   const found = await find();
   link.strand();
   expect(await find()).toEqual(found);
@@ -119,7 +119,7 @@ describe('a statement', () => {
       await query('SELECT 1');
     });
     await expect(failed).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await admin.query("SET lock_timeout = '10s'");
+    await admin.query("SET lock_timeout = '60s'");
     await admin.query(lock);
   });
 
