@@ -30,11 +30,11 @@ test.skipIf(!existsSync('/dev/full'))('a server starts, is killed and stopped wh
     };
   });
   expect(lines.join()).toContain('ENOSPC');
-  expect(await answers()).toBe(true);
+  await expect.poll(() => answers()).toBe(true);
   await server.kill('SIGKILL');
   expect(await answers()).toBe(false);
   await server.start();
-  expect(await answers()).toBe(true);
+  await expect.poll(() => answers()).toBe(true);
   await server.stop();
   expect(await answers()).toBe(false);
 });
