@@ -31,7 +31,7 @@ test('users who leave a channel with many unread messages are handled in several
   await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['crowded'], principals });
   for (const queue of queues) await queue.next(({ flag }) => flag === 'read');
   await expect.poll(() => Promise.all(people.map(unreadOf)), patient).toEqual(before);
-  expect(await countOf('messaging.leaving', `realm_id = ${realmId}`)).toBe(0);
+  await expect.poll(() => countOf('messaging.leaving', `realm_id = ${realmId}`)).toBe(0);
   const { rows } = await connected((client) =>
     client.query<{ count: number }>(
       "SELECT count(DISTINCT xmin::text)::int AS count FROM log.event WHERE realm_id = $1 AND type = 'update_message_flags'",
