@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const scripts = join(import.meta.dirname, 'backup');
 const binaries = globSync('/usr/lib/postgresql/*/bin').find((folder) => existsSync(join(folder, 'pg_basebackup')));
@@ -56,7 +56,7 @@ describe.skipIf(!binaries)(
       server = spawn(join(binaries ?? '', 'postgres'), ['-D', data, ...args], { env, ...nobody, stdio: 'ignore' });
       const isOpen = () =>
         run('psql', ['-U', 'natter', '-d', 'postgres', '-Atqc', 'SELECT pg_is_in_recovery()']).stdout;
-      await vi.waitFor(() => expect(isOpen()).toBe('f\n'), { timeout: 120_000, interval: 100 });
+      await expect.poll(() => isOpen(), { interval: 100 }).toBe('f\n');
     }
     async function stop(): Promise<void> {
       const ended = server && once(server, 'exit');

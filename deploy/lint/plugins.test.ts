@@ -52,3 +52,16 @@ test('the linter reports the parts of crypto that only secure contexts have, and
   ];
   expect(reportedLines('secure-context.grit', lines.join('\n')).sort()).toEqual([1, 2, 3]);
 });
+
+test('the linter reports waits of tests with limits of their own, and no others', () => {
+  const lines = [
+    'export const a = () => vi.waitFor(() => expect(1).toBe(1));',
+    'export const b = () => vi.waitUntil(() => true, 60_000);',
+    'export const c = () => expect.poll(() => 1, { timeout: 60_000 }).toBe(1);',
+    'export const d = () => expect.poll(() => 1, { interval: 20, timeout: 60_000 }).toBe(1);',
+    'export const e = () => expect.poll(() => 1, { interval: 20 }).toBe(1);',
+    'export const f = () => expect.poll(() => 1).toBe(1);',
+    'export const g = (page: any) => page.waitFor({ timeout: 60_000 });',
+  ];
+  expect(reportedLines('patience.grit', lines.join('\n')).sort()).toEqual([1, 2, 3, 4]);
+});

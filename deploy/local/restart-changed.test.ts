@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Child, ServiceProgram } from './child.ts';
 import { restartChanged } from './restart-changed.ts';
 
@@ -66,42 +66,33 @@ const change = (file: string): void => writeFileSync(join(root, file), 'changed'
 
 test('a changed service restarts alone, with every program of its folder', async () => {
   change('services/messaging/src/service.ts');
-  await vi.waitFor(() => expect(programs()).toEqual(['messaging', 'scheduler']), 120_000);
-  await vi.waitFor(
-    () => expect(logged.some((line) => line.startsWith('messaging 0 runs services/messaging/src'))).toBe(true),
-    120_000,
-  );
+  await expect.poll(() => programs()).toEqual(['messaging', 'scheduler']);
+  await expect.poll(() => logged.some((line) => line.startsWith('messaging 0 runs services/messaging/src'))).toBe(true);
 });
 
 test('a changed library restarts the services that use it, also through another library', async () => {
   change('libs/contracts/src/index.ts');
-  await vi.waitFor(() => expect(programs()).toEqual(['messaging', 'presence', 'scheduler', 'users']), 120_000);
-  await vi.waitFor(
-    () => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true),
-    120_000,
-  );
+  await expect.poll(() => programs()).toEqual(['messaging', 'presence', 'scheduler', 'users']);
+  await expect.poll(() => logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true);
 });
 
 test('where a process does not start, the next one of its service continues with the code of before', async () => {
   change('services/presence/src/service.ts');
   change('services/gateway/src/service.ts');
-  await vi.waitFor(
-    () => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true),
-    120_000,
-  );
-  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('gateway 0 runs'))).toBe(true), 120_000);
+  await expect.poll(() => logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true);
+  await expect.poll(() => logged.some((line) => line.startsWith('gateway 0 runs'))).toBe(true);
   expect(programs()).toEqual(['gateway', 'presence']);
 });
 
 test('tests do not restart anything, and migrations are named', async () => {
   change('services/users/src/service.test.ts');
   change('libs/database/migrations/001.sql');
-  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('a migration changed'))).toBe(true), 120_000);
+  await expect.poll(() => logged.some((line) => line.startsWith('a migration changed'))).toBe(true);
   change('services/presence/src/service.ts');
-  await vi.waitFor(() => expect(programs()).toEqual(['presence']), 120_000);
+  await expect.poll(() => programs()).toEqual(['presence']);
 });
 
 test('a change of the web client builds it, and restarts the gateways that read it', async () => {
   change('services/web/src/main.ts');
-  await vi.waitFor(() => expect(killed.slice(0, 2)).toEqual(['built', 'gateway']), 120_000);
+  await expect.poll(() => killed.slice(0, 2)).toEqual(['built', 'gateway']);
 });

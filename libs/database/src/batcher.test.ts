@@ -12,7 +12,7 @@ function held() {
     return new Promise<number[]>((resolve) => release.push(() => resolve(asked.map((one) => one * 10))));
   });
   const next = async (): Promise<void> => {
-    await vi.waitFor(() => expect(release.length).toBeGreaterThan(0), { interval: 1, timeout: 120_000 });
+    await expect.poll(() => release.length, { interval: 1 }).toBeGreaterThan(0);
     release.shift()?.();
   };
   return { ask, batches, next };
@@ -23,7 +23,7 @@ describe('look-ups of a kind', () => {
   test('that come at once, or while one is under way, are one, each with its own answer', async () => {
     const { ask, batches, next } = held();
     const first = [ask(1), ask(2)];
-    await vi.waitFor(() => expect(batches).toEqual([[1, 2]]), 120_000);
+    await expect.poll(() => batches).toEqual([[1, 2]]);
     const second = [ask(3), ask(4), ask(5)];
     await next();
     expect(await Promise.all(first)).toEqual([10, 20]);
@@ -48,7 +48,7 @@ describe('look-ups of a kind', () => {
   test('that waited longer than their askers do are refused, and not made', async () => {
     const { ask, batches, next } = held();
     const first = ask(1);
-    await vi.waitFor(() => expect(batches).toEqual([[1]]), 120_000);
+    await expect.poll(() => batches).toEqual([[1]]);
     const late = ask(2).catch((error: unknown) => error);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 11_000);
     const recent = ask(3);
@@ -64,12 +64,12 @@ describe('look-ups of a kind', () => {
   test('that wait while the wall clock is set forward are made', async () => {
     const { ask, batches, next } = held();
     const first = ask(1);
-    await vi.waitFor(() => expect(batches).toEqual([[1]]), 120_000);
+    await expect.poll(() => batches).toEqual([[1]]);
     const waiting = ask(2);
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
     await next();
     await first;
-    await vi.waitFor(() => expect(batches).toEqual([[1], [2]]), 120_000);
+    await expect.poll(() => batches).toEqual([[1], [2]]);
     clock.mockRestore();
     await next();
     expect(await waiting).toBe(20);
@@ -82,7 +82,7 @@ describe('look-ups of a kind', () => {
       return asked.includes(1) ? new Promise<number[]>(() => undefined) : Promise.resolve(asked);
     });
     const stuck = withDeadline(400, () => ask(1)).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(batches).toEqual([[1]]), 120_000);
+    await expect.poll(() => batches).toEqual([[1]]);
     expect(await ask(2)).toBe(2);
     expect(await stuck).toEqual(unavailable);
     expect(batches).toEqual([[1], [2]]);

@@ -11,7 +11,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { buildPackage } from '@natter/client/publish';
 import { openRealm, type Realm } from '@natter/testkit';
 import { publint } from 'publint';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { proxyTo } from './proxy-to.ts';
 
 /** Not the synchronous form: it would stop the connection to NATS that all files of this process share. */
@@ -266,13 +266,11 @@ test('the commands of the README make a folder in which its bot runs', async () 
     const queue = await realm.member.queue({ event_types: ['message'] });
     await realm.member.ok('POST', '/messages', { type: 'direct', to: [realm.member2.user_id], content: 'hi' });
     const contents: string[] = [];
-    await vi.waitFor(
-      async () => {
-        for (const { message } of await queue.settle()) contents.push(message.content);
-        expect(contents).toEqual(['hi', 'hello']);
-      },
-      { timeout: 120_000, interval: 100 },
-    );
+    const said = async (): Promise<string[]> => {
+      for (const { message } of await queue.settle()) contents.push(message.content);
+      return contents;
+    };
+    await expect.poll(said, { interval: 100 }).toEqual(['hi', 'hello']);
   } finally {
     bot.kill('SIGKILL');
     proxy.close();
@@ -306,7 +304,7 @@ test('bots made from the examples answer people in channels that mention them, a
       for (const { message } of await queue.settle()) senders.push(message.sender_id);
       return [realm.member.user_id, ...to].map((id) => senders.filter((sender) => sender === id).length);
     };
-    await vi.waitFor(async () => expect(await counts()).toEqual([3, 2, 2, 2]), { timeout: 120_000, interval: 100 });
+    await expect.poll(counts, { interval: 100 }).toEqual([3, 2, 2, 2]);
     // Answers to answers would come in this minute; only time shows that there are none.
     await new Promise((resolve) => setTimeout(resolve, 60_000));
     expect(await counts()).toEqual([3, 2, 2, 2]);

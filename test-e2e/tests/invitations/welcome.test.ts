@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
-import { beforeEach, expect, inject, test, vi } from 'vitest';
+import { beforeEach, expect, inject, test } from 'vitest';
 
 let realm: Realm;
 beforeEach(async () => {
@@ -24,18 +24,16 @@ const link = async (client: Client, form: Json): Promise<string> =>
   keyOf((await client.ok('POST', '/invites/multiuse', form)).invite_link);
 
 /** The key in a mail, which is available shortly after it was sent. */
-const mailedKey = (email: string): Promise<string> =>
-  vi.waitFor(
-    async () => {
-      const lines = (await readFile(inject('natterLog'), 'utf8')).split('\n');
-      const key = lines
-        .map((line) => line.includes(email) && /accounts\/do_confirm\/([a-z0-9]+)/.exec(line)?.[1])
-        .find(Boolean);
-      if (!key) throw new Error(`no mail to ${email}`);
-      return key;
-    },
-    { timeout: 120_000, interval: 250 },
-  );
+async function mailedKey(email: string): Promise<string> {
+  let key = '';
+  const look = async (): Promise<string> => {
+    const lines = (await readFile(inject('natterLog'), 'utf8')).split('\n').filter((line) => line.includes(email));
+    key = lines.flatMap((line) => /accounts\/do_confirm\/([a-z0-9]+)/.exec(line)?.[1] ?? [])[0] ?? '';
+    return key;
+  };
+  await expect.poll(look, { interval: 250 }).not.toBe('');
+  return key;
+}
 
 /** Recent messages to a user: those among the newest events of the realm that they may read. */
 async function greeting(client: Client): Promise<string> {

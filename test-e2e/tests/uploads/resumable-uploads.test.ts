@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Client, connected, countOf, exchange, type Json, openRealm, type Realm } from '@natter/testkit';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Browser } from '../browser.ts';
 import { append, begin, create, download, fileType, metadataOf, offsetOf, tus } from './tus.ts';
 import { upload } from './upload.ts';
 
 const mib = 1024 * 1024;
 const chunk = 192 * 1024;
-const patient = { timeout: 120_000, interval: 50 };
 let realm: Realm;
 let who: Client;
 
@@ -134,9 +133,9 @@ test('what arrived before a connection broke is kept, and the upload continues a
   const bytes = randomBytes(chunk + 50_000);
   const path = await create(who, bytes.length);
   const { cut } = begin(who, path, { offset: 0, announced: bytes.length, bytes: bytes.subarray(0, chunk + 20_000) });
-  await vi.waitFor(async () => expect(await offsetOf(who, path)).toBeGreaterThanOrEqual(chunk), patient);
+  await expect.poll(() => offsetOf(who, path)).toBeGreaterThanOrEqual(chunk);
   cut();
-  await vi.waitFor(async () => expect(await offsetOf(who, path)).toBe(chunk + 20_000), patient);
+  await expect.poll(() => offsetOf(who, path)).toBe(chunk + 20_000);
   const { status, body } = await append(who, path, { offset: chunk + 20_000, bytes: bytes.subarray(chunk + 20_000) });
   expect(status).toBe(200);
   expect((await download(who, body.url)).equals(bytes)).toBe(true);
@@ -190,10 +189,11 @@ test('an upload that is ended or has expired does not exist, and its data is del
   for (const method of ['HEAD', 'DELETE']) expect((await tus(owner, method, late)).status).toBe(404);
   expect((await append(owner, late, { offset: 1_000, bytes: randomBytes(10) })).status).toBe(404);
   // The next creation makes the server look for expired uploads; their data is deleted in the background.
-  await vi.waitFor(async () => {
+  const left = async (): Promise<number[]> => {
     await tus(owner, 'DELETE', await create(owner, 1));
-    expect([await chunksOf(lateKey), await countOf('messaging.file', `key = '${lateKey}'`)]).toEqual([0, 0]);
-  }, patient);
+    return [await chunksOf(lateKey), await countOf('messaging.file', `key = '${lateKey}'`)];
+  };
+  await expect.poll(left).toEqual([0, 0]);
 });
 
 test('a creation does not wait for the data of expired uploads', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Answer, type Client, type Json, openRealm, type Queue } from '@natter/testkit';
-import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Cell, Row } from '../roles/cell.ts';
 import { callerOf, type Letter, nextNumber, openWorld, prepare, tables, type World } from '../roles/world.ts';
 import { pngOf, uploadTo } from '../upload.ts';
@@ -69,7 +69,7 @@ async function ready(operation: string, row: Row, letter: Letter): Promise<Ready
 /** Waits until new users have their first channels, which the channels service assigns when it learns of the user. */
 async function subscribed(people: Json[]): Promise<void> {
   for (const { user_id } of people)
-    await vi.waitFor(() => watching.client.ok('GET', `/users/${user_id}/channels`), { timeout: 120_000, interval: 50 });
+    await expect.poll(async () => (await watching.client.get(`/users/${user_id}/channels`)).status).toBe(200);
 }
 
 /** Consequences that arrive a moment after a change. */

@@ -141,7 +141,7 @@ afterEach(() => {
   tabs = [];
 });
 
-const settled = { timeout: 120_000, interval: 2 };
+const often = { interval: 2 };
 
 async function take(server: Server, step: Step, open: (isVisible: boolean) => void): Promise<void> {
   const living = tabs.filter(({ isGone, feed }) => !isGone && feed);
@@ -175,11 +175,11 @@ test('while tabs open, close and wait, each has every event once and the state o
       }
       server.happen();
       const living = tabs.filter(({ isGone }) => !isGone);
-      await vi.waitFor(() => expect(living.map(({ last }) => last)).toEqual(living.map(() => server.last)), settled);
+      await expect.poll(() => living.every(({ last }) => last === server.last), often).toBe(true);
       const fresh = modelOf(server.snapshot(''));
       expect(living.map(({ feed }) => feed?.model)).toEqual(living.map(() => fresh));
       expect(tabs.flatMap(({ faults }) => faults)).toEqual([]);
-      await vi.waitFor(() => expect(server.polls).toBe(1), settled);
+      await expect.poll(() => server.polls, often).toBe(1);
       expect(living.filter(({ feed }) => feed?.isLeading)).toHaveLength(1);
       for (const tab of tabs) tab.close();
       tabs = [];
@@ -194,9 +194,9 @@ test('where tabs cannot share, each has a queue of its own', async () => {
   const server = new Server();
   tabs = [new Tab(true), new Tab(true)];
   for (const tab of tabs) void tab.open(server, undefined);
-  await vi.waitFor(() => expect(server.polls).toBe(2), settled);
+  await expect.poll(() => server.polls, often).toBe(2);
   server.happen();
-  await vi.waitFor(() => expect(tabs.map(({ last }) => last)).toEqual([1, 1]), settled);
+  await expect.poll(() => tabs.map(({ last }) => last), often).toEqual([1, 1]);
 });
 
 test('a tab whose leader does not answer takes the lead', async () => {
@@ -212,7 +212,7 @@ test('a tab whose leader does not answer takes the lead', async () => {
   await turn();
   vi.advanceTimersByTime(60_000);
   vi.useRealTimers();
-  await vi.waitFor(() => expect(tab.feed?.isLeading).toBe(true), settled);
+  await expect.poll(() => tab.feed?.isLeading, often).toBe(true);
 });
 
 test('a tab that has missed an event takes the state of the leader, and skips events that it has', async () => {
@@ -233,13 +233,13 @@ test('a tab that has missed an event takes the state of the leader, and skips ev
   const tab = new Tab(true);
   tabs = [tab];
   void tab.open(server, name);
-  await vi.waitFor(() => expect(tab.last).toBe(1), settled);
+  await expect.poll(() => tab.last, often).toBe(1);
   last = 3;
   say(3);
-  await vi.waitFor(() => expect(tab.last).toBe(3), settled);
+  await expect.poll(() => tab.last, often).toBe(3);
   say(3);
   say(4);
-  await vi.waitFor(() => expect(tab.last).toBe(4), settled);
+  await expect.poll(() => tab.last, often).toBe(4);
   expect([tab.faults, lastOf((tab.feed as SharedFeed).model)]).toEqual([[], 4]);
   leader.close();
 });
@@ -289,7 +289,7 @@ test('a visible tab takes the lead from a hidden one that has a new queue', asyn
   const tab = new Tab(true);
   tabs = [tab];
   void tab.open(server, name);
-  await vi.waitFor(() => expect(tab.feed?.isLeading).toBe(true), settled);
+  await expect.poll(() => tab.feed?.isLeading, often).toBe(true);
   channel.close();
 });
 
@@ -304,7 +304,7 @@ test('a tab whose browser refuses locks leads alone, after one request', async (
   const tab = new Tab(true);
   tabs = [tab];
   void tab.open(server, `test ${randomId()}`);
-  await vi.waitFor(() => expect(tab.feed?.isLeading).toBe(true), settled);
+  await expect.poll(() => tab.feed?.isLeading, often).toBe(true);
   expect(requests).toBe(1);
 });
 
@@ -343,6 +343,6 @@ test('a feed whose reader failed gives up the lead for good', async () => {
   server.happen();
   await expect(reading).rejects.toThrow('The reader failed');
   feed.join();
-  await vi.waitFor(() => expect(server.polls).toBe(0), settled);
+  await expect.poll(() => server.polls, often).toBe(0);
   expect(feed.isLeading).toBe(false);
 });
