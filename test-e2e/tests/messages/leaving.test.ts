@@ -1,7 +1,6 @@
 import { type Client, connected, copyRow, countOf, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-const patient = { timeout: 120_000, interval: 50 };
 const unreadOf = async (who: Client): Promise<number> =>
   (await who.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] })).unread_msgs.count;
 
@@ -30,7 +29,7 @@ test('users who leave a channel with many unread messages are handled in several
   const queues = await Promise.all(people.map((who) => who.queue({ event_types: ['update_message_flags'] })));
   await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['crowded'], principals });
   for (const queue of queues) await queue.next(({ flag }) => flag === 'read');
-  await expect.poll(() => Promise.all(people.map(unreadOf)), patient).toEqual(before);
+  await expect.poll(() => Promise.all(people.map(unreadOf))).toEqual(before);
   await expect.poll(() => countOf('messaging.leaving', `realm_id = ${realmId}`)).toBe(0);
   const { rows } = await connected((client) =>
     client.query<{ count: number }>(
