@@ -63,5 +63,7 @@ test('the linter reports waits of tests with limits of their own, and no others'
     'export const f = () => expect.poll(() => 1).toBe(1);',
     'export const g = (page: any) => page.waitFor({ timeout: 60_000 });',
   ];
-  expect(reportedLines('patience.grit', lines.join('\n')).sort()).toEqual([1, 2, 3, 4]);
+  const text = lines.join('\n');
+  expect(reportedLines('waits.grit', text).sort()).toEqual([1, 2]);
+  expect(reportedLines('poll-limit.grit', text).sort()).toEqual([3, 4]);
 });

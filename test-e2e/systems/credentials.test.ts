@@ -306,7 +306,7 @@ test('random hosts from one network are refused without a call to users', async 
   const isFound = () => answers.some(({ status, headers }) => status === 429 && !/^x-ratelimit-limit:/im.test(headers));
   // Several at once: on a busy machine single ones might stay below the limit of a minute.
   for (let round = 0; round < 200 && !isFound(); round++)
-    answers.push(...(await Promise.all(Array.from('0123456789', (at) => ask(`random-${round}-${at}.example`)))));
+    answers.push(...(await Promise.all(Array.from('0123456789', (digit) => ask(`random-${round}-${digit}.example`)))));
   expect(isFound()).toBe(true);
 });
 

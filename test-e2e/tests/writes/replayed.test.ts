@@ -69,7 +69,14 @@ async function ready(operation: string, row: Row, letter: Letter): Promise<Ready
 /** Waits until new users have their first channels, which the channels service assigns when it learns of the user. */
 async function subscribed(people: Json[]): Promise<void> {
   for (const { user_id } of people)
-    await expect.poll(async () => (await watching.client.get(`/users/${user_id}/channels`)).status).toBe(200);
+    await expect
+      .poll(() =>
+        watching.client.ok('GET', `/users/${user_id}/channels`).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
 }
 
 /** Consequences that arrive a moment after a change. */
