@@ -340,9 +340,7 @@ test('direct and scheduled messages have previews, and only their receivers are 
   const form = { type: 'direct', to: [member.user_id, owner.user_id], content: url };
   await ok('POST /scheduled_messages', { ...form, scheduled_delivery_timestamp: Math.ceil(Date.now() / 1000) + 20 });
   const newest = async () => (await ok('GET /messages', { anchor: 'newest', num_before: 1, num_after: 0 })).messages[0];
-  await expect
-    .poll(async () => (await newest()).content)
-    .toBe(linkTo(url) + embed(url, 'Page scheduled'));
+  await expect.poll(async () => (await newest()).content).toBe(linkTo(url) + embed(url, 'Page scheduled'));
   expect(await other.changesOf(id, 0)).toEqual([]);
 });
 
