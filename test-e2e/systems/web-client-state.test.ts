@@ -276,8 +276,7 @@ test('loaded pages with events applied are those that are loaded again', async (
   for (const page of fresh.values()) loaded = reduce(loaded, { type: 'opened', page });
   // Pages that were requested before the events came, and arrived after them.
   let late = initialState(modelOf(feed.state));
-  for (const page of pages)
-    late = reduce(late, { type: 'opened', page: { ...page, since: events } });
+  for (const page of pages) late = reduce(late, { type: 'opened', page: { ...page, since: events } });
   for (const narrow of all) {
     const key = keyOf(narrow);
     expect([key, seenIn(state, narrow)]).toEqual([key, seenIn(loaded, narrow)]);
