@@ -1,6 +1,6 @@
 import { type RequestMeta, roles, userOperations } from '@natter/contracts';
 import { buildWebClient, firstLoadBytes } from '@natter/web/build';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { openBrowser } from '../../browsers.ts';
 import { latencyOf } from '../../measure/statistics.ts';
 import { createChannel } from '../data/channels.ts';
@@ -17,6 +17,7 @@ const perSecond = 50;
 const daySeconds = 120;
 const keystrokes = 400;
 const switches = 40;
+const logins = 3;
 
 interface Organization extends BenchRealm {
   channels: number[];
@@ -34,12 +35,12 @@ export const webClient: Scenario = {
     const { host, port } = bench.target.address;
     const browser = await openBrowser([`--host-resolver-rules=MAP ${realm.host}:80 ${host}:${port}`]);
     try {
-      const page = await browser.newPage();
+      const { page, figures } = await loggedIn(browser, realm);
       const { people, channels, messages } = bench.sizes.web;
       return {
         figures: [
           figure('first_load_script_kib', firstLoadBytes() / 1024, 'KiB', 'lower'),
-          ...(await loggedIn(page, realm)),
+          ...figures,
           ...(await switched(page, realm)),
           ...(await typed(bench, page, realm)),
           ...(await scrolled(page)),
@@ -86,15 +87,32 @@ async function addVisitor(bench: Bench, { id, host }: BenchRealm): Promise<Ident
   return { email, ...made };
 }
 
-/** From the click on "Log in" until the first message is drawn. */
-async function loggedIn(page: Page, realm: Organization): Promise<Figure[]> {
+/**
+ * From the click on "Log in" until the first message is drawn: the median of logins of browsers without data, after one
+ * that finds gateways without data. Returns the page of the last one.
+ */
+async function loggedIn(browser: Browser, realm: Organization): Promise<{ page: Page; figures: Figure[] }> {
+  const times: number[] = [];
+  let page = await browser.newPage();
+  for (let login = 0; login <= logins; login++) {
+    if (login > 0) {
+      await page.context().close();
+      page = await (await browser.newContext()).newPage();
+    }
+    const time = await logIn(page, realm);
+    if (login > 0) times.push(time);
+  }
+  return { page, figures: [figure('login_to_messages_ms', latencyOf(times).p50, 'ms', 'lower')] };
+}
+
+async function logIn(page: Page, realm: Organization): Promise<number> {
   await page.goto(`http://${realm.host}/`);
   await page.locator('input[name=username]').fill(realm.visitor.email);
   await page.locator('input[name=password]').fill(password);
   const startedAt = Date.now();
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.locator('[data-message]').first().waitFor({ timeout: 60_000 });
-  return [figure('login_to_messages_ms', Date.now() - startedAt, 'ms', 'lower')];
+  return Date.now() - startedAt;
 }
 
 /**
