@@ -76,7 +76,11 @@ test('messages of strangers execute nothing, and violate no policy', async () =>
   for (const text of hostile) await send('member2', '<img src=x onerror=alert(1)>', text);
   await send('member2', '<img src=x onerror=alert(1)>', 'The last one');
   const { page, faults } = await logIn('member', `/channel/${web.general}`);
+  await page.locator('[data-message]').first().waitFor();
+  // The page draws the messages near those on screen.
+  await page.keyboard.press('End');
   await message(page, 'The last one').waitFor();
+  await message(page, 'onerror="globalThis.hacked').waitFor();
   const shown = await page.evaluate(`({
     hacked: 'hacked' in globalThis,
     scripts: document.querySelectorAll('.content script, .content [onerror], .content [href^="javascript"]').length,
