@@ -12,8 +12,6 @@ export interface StreamRead {
   entries: LogEntry[];
   /** Position after which the next read continues. */
   through: { number: number; n: number };
-  /** Size of the entries as JSON. */
-  bytes: number;
   /** The end of the stream was reached without finding a doubtful durable entry. */
   isAtEnd: boolean;
   /** A durable entry has no valid signature: read the record instead. */
@@ -33,17 +31,14 @@ export async function readStream(
   const asked = log.rangeScript(streamKey(realmId), `${after.number}-${after.n}`, limits);
   const { rows, isAtEnd } = await promptly(asked, 2 * promptMs);
   const entries: LogEntry[] = [];
-  let bytes = 0;
   let through = after;
   for (const [id, fields] of rows) {
     const { entry, data } = entryOf(id, fields);
-    if (verifier.isGenuine(realmId, entry, data, fields[5])) {
-      entries.push(entry);
-      bytes += data.length;
-    } else if (entry.n === 0) return { entries, through, bytes, isAtEnd: false, isDoubtful: true };
+    if (verifier.isGenuine(realmId, entry, data, fields[5])) entries.push(entry);
+    else if (entry.n === 0) return { entries, through, isAtEnd: false, isDoubtful: true };
     through = { number: entry.number, n: entry.n };
   }
-  return { entries, through, bytes, isAtEnd, isDoubtful: false };
+  return { entries, through, isAtEnd, isDoubtful: false };
 }
 
 /** Limits of one read; one page of entries may exceed the size. */

@@ -44,8 +44,8 @@ const offeredMs = 30_000;
 const settleMs = 1_000;
 /** A block is requested again after this time, varied by a fifth: NATS loses messages when it restarts. */
 const askAgainMs = 2_000;
-/** Cache of blocks that other processes offered. */
-const keptBytes = 64 * 1024 * 1024;
+/** Maximum bytes of the cached blocks that other processes offered. */
+export const keptBlockBytes = 64 * 1024 * 1024;
 const budgetBytes = 256 * 1024 * 1024;
 /** Part of the budget for blocks that were sent, and whose receiver has not confirmed them: their answer may be lost. */
 const sentBytes = 64 * 1024 * 1024;
@@ -71,7 +71,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     offered.purgeStale();
     sent.purgeStale();
   }, forgetEveryMs).unref();
-  const kept = new LRUCache<string, Uint8Array>({ maxSize: keptBytes, sizeCalculation: ({ length }) => length });
+  const kept = new LRUCache<string, Uint8Array>({ maxSize: keptBlockBytes, sizeCalculation: ({ length }) => length });
   let lastOffer = Number.NEGATIVE_INFINITY;
   connection.subscribe(subject, {
     callback: (error, request) => {

@@ -12,10 +12,12 @@ import { type BodyBudget, createBodyBudget } from './http/body-budget.ts';
 import { createBodyTurns } from './http/body-turns.ts';
 import type { GatewayConfig } from './http/config.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './http/gateway-metrics.ts';
+import { memoryBudgets } from './http/memory-budgets.ts';
 import { createWebClient } from './http/web-client.ts';
 import { createLogVerifier } from './log-tail/log-keys.ts';
 import { createRealmTails, type RealmTails } from './log-tail/realm-tails.ts';
 import { confirmService } from './queues/confirm-service.ts';
+import { createEventTexts, type EventTexts } from './queues/event-texts.ts';
 import { createPolls, type Polls } from './queues/polls.ts';
 import { type CostlyLane, createCostlyLane } from './rate-limit/costly-lane.ts';
 import { createEarlyRefusals } from './rate-limit/early-refusals.ts';
@@ -34,7 +36,8 @@ import { createRouter } from './routes/router.ts';
 import { createErrorMapper } from './routes/send-error.ts';
 
 const mebibyte = 1024 * 1024;
-const maxQueues = 200_000;
+/** More than twice the connections of a gateway. */
+const maxQueues = 50_000;
 
 /** The HTTP edge. It has no code per endpoint: every route is derived from the contract. */
 export async function startGateway({ config, log, bus, metrics }: Process<GatewayConfig>): Promise<Running> {
@@ -44,7 +47,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   watchRedis(metrics, redis);
   const gatewayMetrics = createGatewayMetrics(metrics, {
     heldPolls: () => polls.held,
-    logBytes: () => tails.bytes,
+    logBytes: () => tails.bytes + texts.bytes,
     bodyBytes: () => budget.held,
     answerBytes: () => answerBudget.heldBytes,
     requestsInFlight: () => fairShare.inFlight,
@@ -52,7 +55,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   });
   const { fairShare, lane, inTurn } = createTurns(config, bus);
   const delivery = { redis, inTurn, onDelivered: gatewayMetrics.delivered };
-  const { tails, polls, authenticator } = createDelivery({ config, log, bus }, delivery);
+  const { tails, texts, polls, authenticator } = createDelivery({ config, log, bus }, delivery);
   const router = createRouter(operations);
   const rates = ratesOf(config);
   const earlyRefusals = createEarlyRefusals(fairShare.refuses, rates.user);
@@ -106,14 +109,15 @@ type Parts = Pick<Process<GatewayConfig>, 'config' | 'log' | 'bus'>;
 function createDelivery(
   { config, log, bus }: Parts,
   { redis, inTurn, onDelivered }: { redis: LogRedis; inTurn: InTurn; onDelivered: GatewayMetrics['delivered'] },
-): { tails: RealmTails; polls: Polls; authenticator: Authenticator } {
+): { tails: RealmTails; texts: EventTexts; polls: Polls; authenticator: Authenticator } {
+  const budgets = memoryBudgets(config);
   const verifier = createLogVerifier(bus, log);
   const tails = createRealmTails({
     bus,
     log: redis,
     verifier,
     logger: log,
-    maxBytes: config.NATTER_LOG_MEMORY_MIB * mebibyte,
+    maxBytes: budgets.entries,
     onEntry: (realmId, entry) => {
       const { event, at } = entry;
       if (event.trace) spanOfDelivery(`deliver ${event.type}`, event.trace, at, { realm: realmId });
@@ -125,9 +129,11 @@ function createDelivery(
       polls.lost(realmId);
     },
   });
-  const polls = createPolls({ bus, log: redis, verifier, tails, onDelivered, inTurn, maxQueues });
-  const authenticator = createAuthenticator(bus, tails.isCurrent);
-  return { tails, polls, authenticator };
+  const texts = createEventTexts(budgets.texts);
+  const records = { maxQueues, maxRecordBytes: budgets.queues };
+  const polls = createPolls({ bus, log: redis, verifier, tails, texts, onDelivered, inTurn, ...records });
+  const authenticator = createAuthenticator(bus, tails.isCurrent, budgets.actors);
+  return { tails, texts, polls, authenticator };
 }
 
 /** Costly requests wait in their lane first, then all requests for the share of their tenant. */
@@ -150,12 +156,13 @@ interface Budgets {
 
 function createBudgets(config: GatewayConfig): Budgets {
   const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * mebibyte;
+  const { bodies, answers } = memoryBudgets(config);
   const budget = createBodyBudget({
-    total: config.NATTER_BODY_MEMORY_MIB * mebibyte,
+    total: bodies,
     perCaller: config.NATTER_BODY_MEMORY_PER_CALLER_MIB * mebibyte,
     largest: maxUploadBytes + besideFileBytes,
   });
-  return { maxUploadBytes, budget, answerBudget: createAnswerBudget(config.NATTER_ANSWER_MEMORY_MIB * mebibyte) };
+  return { maxUploadBytes, budget, answerBudget: createAnswerBudget(answers) };
 }
 
 function serveDocs(app: FastifyInstance): void {

@@ -5,6 +5,7 @@ import type { Bus, Logger } from '@natter/service-kit';
 import { createLogVerifier } from '../../../services/gateway/src/log-tail/log-keys.ts';
 import { createRealmTails } from '../../../services/gateway/src/log-tail/realm-tails.ts';
 import { confirmService } from '../../../services/gateway/src/queues/confirm-service.ts';
+import { createEventTexts } from '../../../services/gateway/src/queues/event-texts.ts';
 import {
   createPolls,
   type Hangup,
@@ -39,15 +40,16 @@ export function openGateway(bus: Bus, redis: LogRedis, logger: Logger): Gateway 
     log: redis,
     verifier,
     logger,
-    maxBytes: 20_000,
+    maxBytes: 60_000,
     onEntry: (realmId, entry) => {
       learn(realmId, entry);
       polls.follow(realmId, entry);
     },
     onSkip: (realmId) => polls.lost(realmId),
   });
+  const texts = createEventTexts(20_000);
   const polls = createPolls({
-    ...{ bus, log: redis, verifier, tails, maxQueues: 100 },
+    ...{ bus, log: redis, verifier, tails, texts, maxQueues: 100, maxRecordBytes: 1_000_000 },
     onDelivered: () => undefined,
     inTurn: (_, work) => work(),
   });

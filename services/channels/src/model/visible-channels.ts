@@ -1,6 +1,7 @@
 import type { Actor } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { type Holder, hasMetadataAccess } from '@natter/permissions';
+import { heapBytes } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
@@ -25,12 +26,12 @@ const versionedRow = channelRow.extend({ version: z.string() });
 const version = sql.fragment`(SELECT extract(epoch FROM pg_postmaster_start_time())::text) || ' ' || c.xmin::text AS version`;
 /**
  * Cached rows by id and version: most of a list of a thousand channels is unchanged since the previous list. Bounded in
- * characters, because members choose how many users the permissions of a channel name.
+ * bytes, because members choose how many users the permissions of a channel name.
  */
 const known = new LRUCache<string, ChannelRow>({
   max: 20_000,
   maxSize: 64 * 1024 * 1024,
-  sizeCalculation: (row) => JSON.stringify(row).length + 500,
+  sizeCalculation: (row) => heapBytes(row) + 500,
 });
 
 /** A channel that a user can see, and their relation to it; without personal settings they were never subscribed. */

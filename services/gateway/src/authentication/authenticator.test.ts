@@ -14,17 +14,20 @@ const responseOn = (socket: object) =>
 const by = { meta, response: responseOn({}) };
 const header = (email: string, key: string) => `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
 
-/** An authenticator whose service knows one key for any address, and the number of its calls. */
-function create() {
+const maxBytes = 32 * 1024 * 1024;
+
+/** An authenticator whose service knows one key for any address, of users in so many groups, and the number of its calls. */
+function create(groups = 0) {
+  const groupIds = Array.from({ length: groups }, (_, index) => index);
   const asked: string[] = [];
   const bus = {
     call: async (_: unknown, { email, api_key }: { email: string; api_key: string }) => {
       asked.push(email);
       if (api_key !== right) throw new ChatError('INVALID_API_KEY', 'Invalid API key');
-      return { realmId: 1, userId: Number(email.slice(1)) || 0, email } as Actor;
+      return { realmId: 1, userId: Number(email.slice(1)) || 0, email, groupIds } as Actor;
     },
   } as unknown as Bus;
-  const authenticator = createAuthenticator(bus, () => true);
+  const authenticator = createAuthenticator(bus, () => true, maxBytes);
   const show = (email: string, key = right) => authenticator.authenticate({ header: header(email, key) }, by, false);
   return { asked, authenticator, show };
 }
@@ -44,6 +47,16 @@ test('wrong keys evict no right ones, and a key in use outlives more others than
   asked.length = 0;
   await show('ann');
   await show('u109000');
+  expect(asked).toEqual([]);
+  await show('u0');
+  expect(asked).toEqual(['u0']);
+});
+
+test('users in thousands of groups take no more memory than others', async () => {
+  const { asked, show } = create(10_000);
+  for (let count = 0; count < 1_000; count++) await show(`u${count}`);
+  asked.length = 0;
+  await show('u999');
   expect(asked).toEqual([]);
   await show('u0');
   expect(asked).toEqual(['u0']);
@@ -80,7 +93,7 @@ function createHeld() {
         held.push({ email, answer });
       }),
   } as unknown as Bus;
-  const authenticator = createAuthenticator(bus, () => true);
+  const authenticator = createAuthenticator(bus, () => true, maxBytes);
   const show = (email: string, key: string, network: string, response: ServerResponse) =>
     authenticator.authenticate({ header: header(email, key) }, { meta: { ...meta, network }, response }, false);
   return { held, show, authenticator };

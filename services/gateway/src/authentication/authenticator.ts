@@ -8,8 +8,7 @@ import {
   type RequestMeta,
   userOperations,
 } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
-import { LRUCache } from 'lru-cache';
+import { type Bus, createSharedCache, heapBytes, stringBytes } from '@natter/service-kit';
 import { createLookUps } from './look-ups.ts';
 
 /** A request authenticates itself by the Basic header or by the session in its cookie. */
@@ -40,25 +39,28 @@ export interface Authenticator {
 /** The users that an event changes. */
 type Changed = readonly number[] | 'all';
 
-const maxEntries = 50_000;
 const keepMs = 60_000;
 const bridgeMs = 60_000;
+/** Memory of an entry in the list of its user's keys. */
+const inKeysOf = 250;
 
 /**
  * Caches actors of realms whose log this process follows and has read recently (`isCurrent`); writes still state their
- * expected versions. Only valid keys have entries, so wrong keys evict none; the least recently used entry is evicted
- * first. A credential without an entry may be a guess, so its look-up takes a turn; one with an entry, also one whose
- * actor must be asked for again, waits for none.
+ * expected versions. Only valid keys have entries, so wrong keys evict none. The cache is bounded in bytes, because a user
+ * may be in thousands of groups, and realms share it fairly. A credential without an entry may be a guess, so its look-up
+ * takes a turn; one with an entry, also one whose actor must be asked for again, waits for none.
  */
 export function createAuthenticator(
   bus: Bus,
   isCurrent: (realmId: number, meta: RequestMeta) => boolean,
+  maxBytes: number,
 ): Authenticator {
   /** The keys of a user's entries, because a change of a user must not look through all entries. */
   const keysOf = new Map<number, Set<string>>();
-  const cache = new LRUCache<string, { actor: Actor; until: number }>({
-    max: maxEntries,
-    dispose: ({ actor: { userId } }, key) => {
+  const cache = createSharedCache<{ actor: Actor; until: number }>({
+    maxBytes,
+    sizeOf: (entry, key) => stringBytes(key) + heapBytes(entry) + inKeysOf,
+    onDrop: ({ actor: { userId } }, key) => {
       const keys = keysOf.get(userId);
       if (keys?.delete(key) && keys.size === 0) keysOf.delete(userId);
     },
@@ -68,9 +70,8 @@ export function createAuthenticator(
   const inProgress = new Map<number, Set<Changed[]>>();
   const forget = (realmId: number, changed: Changed): void => {
     for (const since of inProgress.get(realmId) ?? []) since.push(changed);
-    if (changed === 'all') {
-      for (const [key, { actor }] of cache) if (actor.realmId === realmId) cache.delete(key);
-    } else for (const id of changed) for (const key of [...(keysOf.get(id) ?? [])]) cache.delete(key);
+    if (changed === 'all') cache.clear(realmId);
+    else for (const id of changed) for (const key of [...(keysOf.get(id) ?? [])]) cache.delete(realmId, key);
   };
 
   const inTurn = <R>({ meta, response }: ShownBy, work: () => Promise<R>): Promise<R> =>
@@ -83,16 +84,17 @@ export function createAuthenticator(
     const others = inProgress.get(realmId) ?? new Set();
     inProgress.set(realmId, others.add(since));
     try {
-      const { actor, validMs } = await (cache.has(cacheKey) ? ask() : inTurn(by, ask));
+      const { actor, validMs } = await (cache.get(realmId, cacheKey) ? ask() : inTurn(by, ask));
       const isUsable = isTold && !since.some((changed) => changed === 'all' || changed.includes(actor.userId));
-      cache.set(cacheKey, {
+      cache.delete(realmId, cacheKey);
+      keysOf.set(actor.userId, (keysOf.get(actor.userId) ?? new Set()).add(cacheKey));
+      cache.set(realmId, cacheKey, {
         actor,
         until: isUsable ? performance.now() + Math.min(keepMs, validMs) : Number.NEGATIVE_INFINITY,
       });
-      keysOf.set(actor.userId, (keysOf.get(actor.userId) ?? new Set()).add(cacheKey));
       return actor;
     } catch (error) {
-      if (!isOutage(error)) cache.delete(cacheKey);
+      if (!isOutage(error)) cache.delete(realmId, cacheKey);
       throw error;
     } finally {
       others.delete(since);
@@ -104,7 +106,7 @@ export function createAuthenticator(
     async authenticate(credential, by, isPoll) {
       const { meta } = by;
       const asked = lookUpOf(bus, credential, meta);
-      const cached = cache.get(asked.cacheKey);
+      const cached = cache.get(meta.realmId, asked.cacheKey);
       if (cached && cached.until > performance.now() && isCurrent(meta.realmId, meta)) return cached.actor;
       try {
         return await lookUp(asked, by);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type ChatError, eventQueueOperations } from '@natter/contracts';
+import { stringBytes } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerBudget, AnswerLease, Reader } from './answer-budget.ts';
 import type { Sender } from './body-budget.ts';
@@ -96,6 +97,9 @@ function isRepeatable({ method, admitted }: FastifyRequest): boolean {
   return operation !== undefined && (operation.isReadOnly || operation.name === eventQueueOperations.register.name);
 }
 
+/** Memory of a text: as a string before it is sent, or as bytes while the connection takes no more. */
+export const textBytes = (text: string): number => Math.max(stringBytes(text), Buffer.byteLength(text));
+
 const streamBytes = new WeakMap<Readable, number>();
 
 /** A stream as the body of a response. `heldBytes`: the memory that it occupies at most, until the response ends. */
@@ -106,7 +110,7 @@ export function streamOf(pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array
 }
 
 function memoryOf(body: unknown): number {
-  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (typeof body === 'string') return textBytes(body);
   if (body instanceof Uint8Array) return body.length;
   if (body === undefined || body === null) return 0;
   const bytes = body instanceof Readable ? streamBytes.get(body) : undefined;

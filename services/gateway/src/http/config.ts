@@ -55,7 +55,9 @@ export const gatewayConfig = commonConfig.extend({
     .int()
     .min(1)
     .default(128)
-    .describe('Recent events (as JSON) that a gateway keeps in memory; older ones are read from Redis'),
+    .describe(
+      'Memory of the recent events that a gateway keeps, a quarter of it for their texts for clients; older ones are read from Redis',
+    ),
   NATTER_BODY_MEMORY_MIB: z.coerce
     .number()
     .int()

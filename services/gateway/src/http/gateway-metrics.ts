@@ -32,7 +32,11 @@ export function createGatewayMetrics(
     });
   };
   gauge('natter_held_polls', 'Polls held open', now.heldPolls);
-  gauge('natter_log_memory_bytes', 'Recent events kept in memory for polls, as JSON', now.logBytes);
+  gauge(
+    'natter_log_memory_bytes',
+    'Memory of the recent events that are kept for polls, and of their texts for clients',
+    now.logBytes,
+  );
   gauge('natter_request_body_bytes', 'Memory that bodies of requests occupy', now.bodyBytes);
   gauge(
     'natter_unread_answer_bytes',

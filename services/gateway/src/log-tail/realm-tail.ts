@@ -1,6 +1,6 @@
 import { eventQueueOperations, type LogEntry, type RequestMeta } from '@natter/contracts';
 import { type LogRedis, logSubject, readStream, type Verifier } from '@natter/event-log';
-import type { Bus, Logger } from '@natter/service-kit';
+import { type Bus, heapBytes, type Logger } from '@natter/service-kit';
 
 export interface Position {
   number: number;
@@ -18,7 +18,7 @@ export interface RealmTail {
   /** When this tail last knew that it had read to the end, in terms of `performance.now()`. */
   readonly currentAt: number;
   readonly epoch: number;
-  /** Size of the entries in memory, as JSON. */
+  /** Memory of the entries, also of those that arrived early. */
   readonly bytes: number;
   readonly hasListeners: boolean;
   /** Drops the oldest entries until at most this many bytes are left. */
@@ -43,6 +43,8 @@ interface TailOptions {
 const backstopMs = 3_000;
 const maxEarly = 100;
 const earlyMs = 15;
+/** Memory of the lists that hold an entry. */
+const perEntry = 16;
 export const isAfter = (a: Position, b: Position): boolean =>
   a.number > b.number || (a.number === b.number && a.n > b.n);
 
@@ -63,6 +65,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
 
   /** Hints that arrived before their predecessors. */
   let early: { entries: LogEntry[]; bytes: number; behind: Position | undefined }[] = [];
+  const earlyBytes = (): number => early.reduce((sum, hint) => sum + hint.bytes, 0);
   /** The last number that a service announced. The stream ends before it while Redis refuses writes. */
   let announced = 0;
   let isStarted = false;
@@ -106,12 +109,15 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       return epoch;
     },
     get bytes() {
-      return bytes;
+      return bytes + earlyBytes();
     },
     get hasListeners() {
       return listeners.size > 0;
     },
     shrinkTo(most) {
+      // They are read from Redis with those before them.
+      if (early.length > 0) void catchUp();
+      early = [];
       let count = 0;
       while (bytes > most && count < entries.length) bytes -= sizes[count++] ?? 0;
       const last = entries[count - 1];
@@ -136,14 +142,13 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     if (!hint || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
     announced = Math.max(announced, hint.upTo ?? hint.entries?.at(-1)?.number ?? 0);
     if (!hint.entries) return void catchUp();
-    const heard = { entries: hint.entries, bytes: payload.byteLength, behind: hint.behind };
-    if (takeHint(heard)) {
-      takeEarly();
-      return;
-    }
+    const heard = { entries: hint.entries, behind: hint.behind };
+    if (takeHint(heard)) return void takeEarly();
     // If several processes write, the later entries may be announced first.
-    if (early.length < maxEarly) early.push(heard);
     setTimeout(() => early.length > 0 && void catchUp(), earlyMs);
+    if (early.length >= maxEarly) return;
+    early.push({ ...heard, bytes: heapBytes(hint.entries) });
+    options.onBytes();
   }
 
   async function readClock() {
@@ -152,14 +157,13 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
   }
 
   /** Like `take`, but adds nothing if an ephemeral entry in front is missing: it would not be accepted later. */
-  function takeHint({ entries: batch, bytes: batchBytes, behind }: (typeof early)[number]): boolean {
+  function takeHint({ entries: batch, behind }: Pick<(typeof early)[number], 'entries' | 'behind'>): boolean {
     const first = batch.find((entry) => isAfter(entry, position));
-    return !(first && skipsEphemeral(first, position, behind)) && take(batch, batchBytes);
+    return !(first && skipsEphemeral(first, position, behind)) && take(batch);
   }
 
   /** Adds entries that follow the tail; returns false if a durable one before them is missing. */
-  function take(batch: readonly LogEntry[], batchBytes: number): boolean {
-    const size = batchBytes / Math.max(1, batch.length);
+  function take(batch: readonly LogEntry[]): boolean {
     const before = entries.length;
     let isComplete = true;
     for (const entry of batch) {
@@ -169,6 +173,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
         isComplete = false;
         break;
       }
+      const size = perEntry + heapBytes(entry);
       entries.push(entry);
       sizes.push(size);
       bytes += size;
@@ -218,7 +223,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       const from = isAfter(through, position) ? through : position;
       const read = await readStream(log, verifier, realmId, from).catch(() => undefined);
       through = read?.through ?? position;
-      const isTaken = read !== undefined && take(read.entries, read.bytes);
+      const isTaken = read !== undefined && take(read.entries);
       // Entries behind a gap were not taken, so the next read must not begin after them.
       if (!isTaken) through = position;
       if (isTaken && !read.isDoubtful) {
@@ -236,7 +241,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       goal ??= { number: record.clock, askedAt };
       // A number that was announced meanwhile may be newer than the answer.
       if (announced === awaited) announced = Math.min(announced, record.clock);
-      if (!take(missing, missing.length > 0 ? JSON.stringify(missing).length : 0)) {
+      if (!take(missing)) {
         // Another history: this tail cannot continue. Queues of the old epoch end with it.
         logger.error({ realm: realmId, position }, 'the log has another history than this tail');
         entries = [];

@@ -142,3 +142,34 @@ test('entries that are announced in order are not read from Redis', async () => 
   expect(reads()).toBe(0);
   tail.stop();
 });
+
+const largeAt = (number: number): LogEntry => {
+  const entry = entryAt(number, 0);
+  const body = { content: `${'a'.repeat(100_000)}\u{1f600}` };
+  return { ...entry, event: { ...entry.event, body } as unknown as LogEntry['event'] };
+};
+
+test('entries count as they are held: with one emoji, a text takes two bytes for each character', async () => {
+  const { tail, announce } = await followed([]);
+  for (let number = 2; number < 12; number++) announce({ entries: [largeAt(number)] });
+  expect(tail.bytes).toBeGreaterThan(10 * 200_000);
+  tail.shrinkTo(1_000_000);
+  expect(tail.bytes).toBeLessThanOrEqual(1_000_000);
+  expect(tail.after(tail.floor)?.map(({ number }) => number)).toEqual([8, 9, 10, 11]);
+  tail.stop();
+});
+
+test('entries that arrived early count too, and are read from Redis if there is no room for them', async () => {
+  const stream = [largeAt(2), largeAt(3)];
+  const { tail, announce, seen } = await followed(stream);
+  announce({ entries: [largeAt(3)] });
+  expect(seen()).toEqual([]);
+  expect(tail.bytes).toBeGreaterThan(200_000);
+  tail.shrinkTo(0);
+  expect(tail.bytes).toBe(0);
+  await expect.poll(seen).toEqual([
+    [2, 0],
+    [3, 0],
+  ]);
+  tail.stop();
+});

@@ -8,7 +8,7 @@ export interface RealmTails {
   get(meta: RequestMeta): Promise<RealmTail>;
   /** Whether this gateway has read the realm's log up to a moment ago. Starts to follow the realm otherwise. */
   isCurrent(realmId: number, meta: RequestMeta): boolean;
-  /** Size of all logs in memory, as JSON. */
+  /** Memory of all logs. */
   readonly bytes: number;
   stop(): Promise<void>;
 }

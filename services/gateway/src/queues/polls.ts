@@ -13,6 +13,7 @@ import { type Bus, type Idle, withoutCharge } from '@natter/service-kit';
 import type { RealmTails } from '../log-tail/realm-tails.ts';
 import type { InTurn } from '../rate-limit/in-turn.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
+import type { EventTexts } from './event-texts.ts';
 import { type Arrival, createArrivals } from './poll-arrivals.ts';
 import { badQueue, createQueueLife, type QueueLife } from './queue-life.ts';
 import { createQueueOpening } from './queue-opening.ts';
@@ -79,16 +80,19 @@ export function createPolls(options: {
   log: LogRedis;
   verifier: Verifier;
   tails: RealmTails;
+  texts: EventTexts;
   /** The entry was added to the response of a client that follows. */
   onDelivered: (entry: LogEntry) => void;
   /** Decides when a part of a long scan runs. */
   inTurn: InTurn;
   /** Number of cached queues; the next poll of an evicted queue costs a few more requests. */
   maxQueues: number;
+  /** Memory of the cached records of queues. */
+  maxRecordBytes: number;
 }): Polls {
-  const { bus, log, tails, maxQueues } = options;
+  const { bus, log, tails, maxQueues, maxRecordBytes } = options;
   const life = createQueueLife(bus, maxQueues);
-  const opening = createQueueOpening({ bus, log, life, maxQueues });
+  const opening = createQueueOpening({ bus, log, life, maxQueues, maxRecordBytes });
   const scans = createQueueScans(options);
   const scanTurns = createScanTurns(options.inTurn);
   const arrivals = createArrivals();

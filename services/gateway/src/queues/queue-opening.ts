@@ -7,7 +7,7 @@ import {
   type RequestMeta,
 } from '@natter/contracts';
 import { generationKey, type LogRedis, promptly, queueKey, queueSubject } from '@natter/event-log';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, createSharedCache, heapBytes, stringBytes } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import { badQueue, type QueueLife } from './queue-life.ts';
 
@@ -24,8 +24,6 @@ export interface QueueOpening {
   ended(queueId: string): void;
 }
 
-/** Maximum bytes of the cached records, because clients choose the length of a filter. A usual record counts as 3 KB. */
-const recordsBytes = 256 * 1024 * 1024;
 /** Longer than Redis keeps a record. */
 const endedMs = 120_000;
 
@@ -34,18 +32,21 @@ export function createQueueOpening({
   log,
   life,
   maxQueues,
+  maxRecordBytes,
 }: {
   bus: Bus;
   log: LogRedis;
   life: QueueLife;
   maxQueues: number;
+  maxRecordBytes: number;
 }): QueueOpening {
   const epochs = new Map<number, number>();
-  /** Parsed records by their text. */
-  const records = new LRUCache<string, { text: string; record: QueueRecord }>({
-    max: maxQueues,
-    maxSize: recordsBytes,
-    sizeCalculation: ({ text }) => 4 * text.length + 1_000,
+  /** Parsed records with their text, by the id of their queue. Clients choose the length of a filter. */
+  const records = createSharedCache<{ text: string; record: QueueRecord }>({
+    maxBytes: maxRecordBytes,
+    // The terms of the narrow are prepared when an event is compared with them.
+    sizeOf: ({ text, record }, queueId) =>
+      stringBytes(queueId) + stringBytes(text) + heapBytes(record) + 2 * heapBytes(record.narrow),
   });
   const ended = new LRUCache<string, true>({ max: maxQueues, ttl: endedMs });
   const gatewayId = randomUUID();
@@ -57,7 +58,7 @@ export function createQueueOpening({
       const count = () => promptly(log.pollScript(keys, [actor.userId, gatewayId, 3_600])).catch(() => undefined);
       let counted = await count();
       const cached = counted?.[0] ?? null;
-      const known = cached === null ? undefined : recordOf(queueId, cached);
+      const known = cached === null ? undefined : recordOf(realmId, queueId, cached);
       const isUsable = known !== undefined && !ended.has(queueId) && known.epoch >= (epochs.get(realmId) ?? 0);
       const queue = isUsable ? known : await bus.call(eventQueueOperations.getQueue, { queue_id: queueId }, { meta });
       // Another user's queue is answered like one that does not exist.
@@ -73,11 +74,11 @@ export function createQueueOpening({
     ended: (queueId) => void ended.set(queueId, true),
   };
 
-  function recordOf(queueId: string, text: string): QueueRecord | undefined {
-    const known = records.get(queueId);
+  function recordOf(realmId: number, queueId: string, text: string): QueueRecord | undefined {
+    const known = records.get(realmId, queueId);
     if (known?.text === text) return known.record;
     const record = queueRecordSchema.safeParse(JSON.parse(text)).data;
-    if (record) records.set(queueId, { text, record });
+    if (record) records.set(realmId, queueId, { text, record });
     return record;
   }
 }

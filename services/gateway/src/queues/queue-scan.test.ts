@@ -2,6 +2,7 @@ import { type Actor, idsPerNumber, type LogEntry, type QueueRecord } from '@natt
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RealmTail } from '../log-tail/realm-tail.ts';
+import { createEventTexts } from './event-texts.ts';
 import { createArrivals } from './poll-arrivals.ts';
 import { createQueueScans, type ScanContext } from './queue-scan.ts';
 
@@ -28,6 +29,7 @@ const entryOf = (number: number, event: object): LogEntry => ({
 const scansOf = () =>
   createQueueScans({
     log: { now: () => Date.now() },
+    texts: createEventTexts(1_000_000),
     onDelivered: () => undefined,
     maxQueues: 10,
   } as unknown as ScanContext);

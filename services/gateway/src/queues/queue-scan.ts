@@ -2,6 +2,7 @@ import { type Actor, idsPerNumber, type LogEntry, type QueueRecord, type Request
 import type { LogRedis, Verifier } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
 import { isAfter, type Position, type RealmTail } from '../log-tail/realm-tail.ts';
+import type { EventTexts } from './event-texts.ts';
 import { createOlderEntries, type OlderEntries } from './older-entries.ts';
 import type { Arrival } from './poll-arrivals.ts';
 import { eventId, renderFor } from './render-event.ts';
@@ -25,6 +26,7 @@ export interface ScanContext {
   bus: Bus;
   log: LogRedis;
   verifier: Verifier;
+  texts: EventTexts;
   /** The entry was added to the response of a client that follows. */
   onDelivered: (entry: LogEntry) => void;
   /** Number of queues whose scanned positions are cached. */
@@ -45,7 +47,7 @@ interface ScanOf {
   inTurn: (work: () => Promise<void>) => Promise<void>;
 }
 
-interface Tools extends Pick<ScanContext, 'bus' | 'log' | 'onDelivered'> {
+interface Tools extends Pick<ScanContext, 'bus' | 'log' | 'texts' | 'onDelivered'> {
   older: OlderEntries;
   gaps: ScannedGaps;
 }
@@ -65,11 +67,11 @@ const weightOfOlder = 8;
 const catchUpMs = 20;
 
 /** Starts scans. Throws BAD_EVENT_QUEUE_ID for a cursor that is no event's id. */
-export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }: ScanContext): {
+export function createQueueScans({ bus, log, verifier, texts, onDelivered, maxQueues }: ScanContext): {
   start(of: ScanOf): Promise<QueueScan>;
 } {
   const older = createOlderEntries(bus, log, verifier);
-  const tools: Tools = { bus, log, onDelivered, older, gaps: createScannedGaps(maxQueues) };
+  const tools: Tools = { bus, log, texts, onDelivered, older, gaps: createScannedGaps(maxQueues) };
   return {
     async start(of) {
       const scan = new Scan(tools, of);
@@ -187,7 +189,7 @@ class Scan implements QueueScan {
     const { queue, arrival, meta, actor } = this.#of;
     if (queue.all_public_streams) this.#isOpen = isNoGuestAfter(entry, queue.user_id, this.#isOpen);
     const view = this.#isOpen && !arrival.isGuest ? queue : this.#closed;
-    const event = renderFor(view, entry, () => this.#tools.log.now());
+    const event = renderFor(this.#tools.texts, view, entry, () => this.#tools.log.now());
     if (event === undefined || !entry.event.withheld) return event;
     // Revealing may fail, so it happens only for the first event of a response: earlier events are not delayed.
     const isRevealed = isFirst && !arrival.revokedAt;

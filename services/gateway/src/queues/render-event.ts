@@ -13,6 +13,7 @@ import {
   type QueueRecord,
   type UnknownUser,
 } from '@natter/contracts';
+import type { EventTexts } from './event-texts.ts';
 import { passesNarrow } from './narrow.ts';
 
 type Message = LogEvent<'message'>;
@@ -22,10 +23,15 @@ export const eventId = (queue: QueueRecord, position: { number: number; n: numbe
 
 /**
  * The event as this queue's client sees it, as JSON; undefined if it is not for this queue. Queues with equal
- * capabilities and an equal view of the event share one text; only the id and the receiver's own fields are added. `now`
- * returns milliseconds by the clock of Redis, by which ephemeral events and queues are dated.
+ * capabilities and an equal view of the event share one of the `texts`; only the id and the receiver's own fields are added.
+ * `now` returns milliseconds by the clock of Redis, by which ephemeral events and queues are dated.
  */
-export function renderFor(queue: QueueRecord, entry: LogEntry, now: () => number): string | undefined {
+export function renderFor(
+  texts: EventTexts,
+  queue: QueueRecord,
+  entry: LogEntry,
+  now: () => number,
+): string | undefined {
   const { event } = entry;
   if (internalTypes.has(event.type)) return undefined;
   if (queue.event_types !== null && !queue.event_types.includes(event.type)) return undefined;
@@ -38,11 +44,11 @@ export function renderFor(queue: QueueRecord, entry: LogEntry, now: () => number
   if (!isFor && !isOpen) return undefined;
   const id = `,"id":${eventId(queue, entry)}}`;
   if (event.type !== 'message') {
-    const shared = sharedEvent(queue, event);
+    const shared = sharedEvent(texts, queue, event);
     return shared === undefined ? undefined : `${shared}${id}`;
   }
   if (!passesNarrow(queue, messageShownTo(queue, event), flagsOf(event, queue.user_id))) return undefined;
-  const shared = sharedMessage(queue, entry, event);
+  const shared = sharedMessage(texts, queue, entry, event);
   return shared === undefined ? undefined : `${shared}${ownPart(queue, event)}${id}`;
 }
 
@@ -64,24 +70,7 @@ function isSuperseded(queue: QueueRecord, { type }: LogEvent): boolean {
   return false;
 }
 
-const written = new WeakMap<LogEvent, Map<string, string | null>>();
-
-/** The text for one profile, built on first use. It ends before the closing brace. */
-function once(event: LogEvent, profile: string, make: () => Record<string, unknown> | undefined): string | undefined {
-  let texts = written.get(event);
-  if (!texts) {
-    texts = new Map();
-    written.set(event, texts);
-  }
-  const known = texts.get(profile);
-  if (known !== undefined) return known ?? undefined;
-  const made = make();
-  const text = made === undefined ? null : JSON.stringify(made).slice(0, -1);
-  if (texts.size < 64) texts.set(profile, text);
-  return text ?? undefined;
-}
-
-function sharedEvent(queue: QueueRecord, event: LogEvent): string | undefined {
+function sharedEvent(texts: EventTexts, queue: QueueRecord, event: LogEvent): string | undefined {
   const variants = (event.variants ?? []).filter(({ audience }) => reaches(audience, queue.user_id));
   const parts = (event.parts ?? []).filter((part) => isPartFor(part, queue));
   const forms = (event.forms ?? []).filter((form) => isFormFor(form, queue));
@@ -95,7 +84,7 @@ function sharedEvent(queue: QueueRecord, event: LogEvent): string | undefined {
     ...bits(event.forms, forms),
     isPictureless ? 'p' : '',
   ];
-  return once(event, profile.join(''), () => {
+  return texts.once(event, profile.join(''), () => {
     let body: Record<string, unknown> = event.body;
     for (const { patch } of variants) body = { ...body, ...patch };
     for (const part of parts) body = withItems(body, part);
@@ -114,7 +103,7 @@ function withoutPicture(event: Record<string, unknown>): Record<string, unknown>
     : event;
 }
 
-function sharedMessage(queue: QueueRecord, entry: LogEntry, event: Message): string | undefined {
+function sharedMessage(texts: EventTexts, queue: QueueRecord, entry: LogEntry, event: Message): string | undefined {
   const { message } = event.body;
   const isEmptyTopic = message.type === 'stream' && message.subject === '' && !queue.capabilities.empty_topic_name;
   const hidden = event.message?.emailHiddenFrom;
@@ -127,7 +116,7 @@ function sharedMessage(queue: QueueRecord, entry: LogEntry, event: Message): str
     !isUploadedAvatar(message.avatar_url) &&
     !(hidden && hasId(hidden, queue.user_id));
   const profile = `m${Number(queue.apply_markdown)}${Number(isPictureless)}${Number(isEmptyTopic)}${Number(isUnknown)}`;
-  return once(event, profile, () =>
+  return texts.once(event, profile, () =>
     named(event, {
       message: {
         ...message,

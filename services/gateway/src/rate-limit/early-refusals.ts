@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createLocalCounts } from '@natter/service-kit';
+import { createLocalCounts, stringBytes } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { Rate } from './rate-limit.ts';
 import type { Tenant } from './tenant.ts';
@@ -26,6 +26,8 @@ export interface EarlyRefusals {
 /** The account of a credential may change, so it is looked up again after this time. */
 const usableMs = 10_000;
 const maxEntries = 10_000;
+/** Bytes of the credentials of all entries. */
+const maxBytes = 4 * 1024 * 1024;
 /** A request whose body takes longer no longer counts as on its way: its sender could take room with slow bodies. */
 const comingMs = 1_000;
 /** The credentials of a request are not kept if they are longer. */
@@ -41,7 +43,11 @@ export function createEarlyRefusals(
   now: () => number = () => performance.now(),
 ): EarlyRefusals {
   const counts = createLocalCounts();
-  const noted = new LRUCache<string, { tenant: Tenant; until: number }>({ max: maxEntries });
+  const noted = new LRUCache<string, { tenant: Tenant; until: number }>({
+    max: maxEntries,
+    maxSize: maxBytes,
+    sizeCalculation: (_, key) => stringBytes(key),
+  });
   /**
    * Requests of a realm that are on their way to the fair share, oldest first, with the time of their arrival here. A
    * turn of the event loop may bring hundreds.

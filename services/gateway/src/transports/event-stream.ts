@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ChatError } from '@natter/contracts';
 import type { FastifyReply } from 'fastify';
+import { textBytes } from '../http/answer-memory.ts';
 import type { Hangup, PollAnswer } from '../queues/polls.ts';
 import { badQueue } from '../queues/queue-life.ts';
 
@@ -28,7 +29,7 @@ export async function streamEvents(
     for (;;) {
       const frames = answer.events.map((event) => `id: ${idOf(event)}\ndata: ${event}\n\n`).join('');
       // The client connects again and resumes.
-      if (!hold(Buffer.byteLength(frames))) return;
+      if (!hold(frames === '' ? 0 : textBytes(frames))) return;
       if (frames !== '' && !reply.raw.write(frames) && !hangup.isOver) await drained(reply.raw);
       hold(0);
       if (answer.isGone) throw badQueue(queueId);

@@ -1,0 +1,36 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { heapBytes, stringBytes } from './heap-bytes.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+test('one character above U+00FF doubles the memory of a text', () => {
+  const text = 'a'.repeat(10_000);
+  expect(stringBytes(`${text}\u{1f600}`)).toBeGreaterThan(1.9 * stringBytes(text));
+});
+
+test.each([
+  ['long texts', { body: { content: 'a'.repeat(5_000) } }],
+  ['long texts with an emoji', { body: { content: `${'a'.repeat(5_000)}\u{1f600}` } }],
+  ['many small texts', { texts: Array.from({ length: 300 }, (_, index) => `text number ${index}`) }],
+  ['IDs', { audience: { users: { ids: Array.from({ length: 2_000 }, (_, index) => index) } } }],
+  [
+    'many objects',
+    { items: Array.from({ length: 200 }, (_, id) => ({ id, at: 1.5e12 + id, name: `n${id}`, is: true })) },
+  ],
+])('a parsed value with %s takes no more memory than is counted, and half of it at least', (_, value) => {
+  const json = JSON.stringify(value);
+  const count = 1_000;
+  const held: unknown[] = Array(count).fill(undefined);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let index = 0; index < count; index++) held[index] = JSON.parse(json);
+  collect();
+  const each = (process.memoryUsage().heapUsed - before) / count;
+  const counted = heapBytes(held[0]);
+  expect(held).toHaveLength(count);
+  expect(each).toBeLessThan(counted * 1.1);
+  expect(each).toBeGreaterThan(counted / 2);
+});
