@@ -35,18 +35,53 @@ test('few run at a time, fewer of one realm, and others take their turn', async 
   expect((await Promise.all([...ofOne, ...ofOthers])).length).toBe(12);
 });
 
-test('a fetch in progress and a cached result are shared, and a failure is cached for a while', async () => {
+test('a realm shares its fetches in progress, its cached results, and for a while its failures', async () => {
   const { started, ends, fetch } = manual();
   const get = createBoundedFetches(fetch, 1_000_000);
-  const both = [get(1, 'a'), get(2, 'a')];
+  const both = [get(1, 'a'), get(1, 'a')];
   ends.get('a')?.resolve(media);
   expect(await Promise.all(both)).toEqual([media, media]);
   expect(await get(1, 'a')).toBe(media);
   const failing = get(1, 'b');
   ends.get('b')?.reject(new Error('gone'));
   await expect(failing).rejects.toThrow('gone');
-  await expect(get(2, 'b')).rejects.toThrow('gone');
+  await expect(get(1, 'b')).rejects.toThrow('gone');
   expect(started).toEqual(['a', 'b']);
+});
+
+test('nothing tells a realm that another one has read an address, or waits for it', async () => {
+  const { started, ends, fetch } = manual();
+  const get = createBoundedFetches(fetch, 1_000_000);
+  const waiting = Array.from({ length: 8 }, (_, i) => get(1, `a${i}`).catch(() => undefined));
+  const ofOther = get(2, 'a7');
+  // It does not wait in the line of realm 1.
+  expect(started.at(-1)).toBe('a7');
+  ends.get('a7')?.resolve(media);
+  await ofOther;
+  for (let count = 0; count < 2; count++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const { reject } of ends.values()) reject(new Error('gone'));
+  }
+  await Promise.all(waiting);
+  // Realm 1 got its own failure, realm 2 fetches the address itself.
+  started.length = 0;
+  const again = get(2, 'a0');
+  ends.get('a0')?.resolve(media);
+  expect([await again, started]).toEqual([media, ['a0']]);
+});
+
+test('a realm that reads very much evicts nothing of a realm that reads little', async () => {
+  const { started, fetch } = manual();
+  const large = { type: 'image/png', content: Buffer.alloc(100_000) };
+  const get = createBoundedFetches((address) => {
+    void fetch(address);
+    return Promise.resolve(large);
+  }, 1_000_000);
+  await get(1, 'small');
+  for (let count = 0; count < 50; count++) await get(2, `a${count}`);
+  started.length = 0;
+  await get(1, 'small');
+  expect(started).toEqual([]);
 });
 
 test('a fetch is refused if too many wait', async () => {

@@ -14,7 +14,9 @@ export const messagingConfig = commonConfig.extend({
     .int()
     .min(1)
     .default(64)
-    .describe('Images and videos of other sites that a messaging process keeps in memory'),
+    .describe(
+      'Images and videos of other sites that a messaging process keeps in memory; when it is full, organizations with most of it lose theirs first',
+    ),
   NATTER_EXTERNAL_CONTENT_NETWORKS: z
     .string()
     .default('')
