@@ -185,6 +185,32 @@ describe('a guest', () => {
     await expect.poll(whole).toBe('Somebody Secret');
   });
 
+  test('does not learn from typing to them and others who somebody is, until somebody writes', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const stranger = await realm.person();
+    const friend = await realm.person();
+    const member = await realm.person();
+    await subscribe(realm.owner, `typing ${guest.user_id}`, [guest, friend]);
+    await expect.poll(() => known(guest), patient).toContain(friend.user_id);
+    const [queue, open] = [await guest.queue({}), await member.queue({})];
+    const to = [guest.user_id, friend.user_id, member.user_id];
+    const typed = (event: Json) => event.type === 'typing' && event.op === 'start';
+    const shownTo = ({ sender, recipients }: Json) => ({ sender, recipients: new Set(recipients) });
+    const shown = (hidden: Client[]) => {
+      const [sender, ...others] = [stranger, guest, friend, member].map((one) => ({
+        user_id: one.user_id,
+        email: hidden.includes(one) ? `user${one.user_id}@${realm.host}` : one.email,
+      }));
+      return { sender, recipients: new Set([sender, ...others]) };
+    };
+    await stranger.ok('POST', '/typing', { op: 'start', type: 'direct', to });
+    expect(shownTo(await first(queue, typed))).toEqual(shown([stranger, member]));
+    expect(shownTo(await first(open, typed))).toEqual(shown([]));
+    await stranger.ok('POST', '/messages', { type: 'direct', to, content: 'hello' });
+    await stranger.ok('POST', '/typing', { op: 'start', type: 'direct', to });
+    expect(shownTo(await queue.next(typed))).toEqual(shown([]));
+  });
+
   test('is told who becomes known, and who no longer is', async () => {
     const guest = await realm.person({ role: 'guest' });
     const friend = await realm.person();

@@ -29,6 +29,7 @@ import { finderOf, findPeople, findPeopleByEmail, type Person, requireFewRecipie
 import { isOn, whoTurnedOff } from '../model/personal-settings.ts';
 import { hasProtectedHistory, whoSees } from '../model/subscription-periods.ts';
 import { unknownActor } from '../model/unknown-actor.ts';
+import { unknownParticipants } from './unknown-participants.ts';
 
 type To = ParamsOf<typeof messageChangeOperations.setTyping>['to'];
 
@@ -81,9 +82,18 @@ export function typingHandlers(
       const shown = people.map(({ user_id, email }) => ({ user_id, email }));
       const sender = shown.find(({ user_id }) => user_id === actor.userId);
       if (!sender) throw new Error(`The copy of people has no user ${actor.userId}`);
+      const forGuests = await unknownParticipants({ database, userVisibility }, { actor, meta, policy }, people);
       const active = people.filter((person) => person.is_active).map((person) => person.user_id);
+      const receivers = active.filter((id) => !forGuests.skipped.has(id));
       const body = { message_type: 'direct', sender, recipients: shown } as const;
-      await notify(actor, active, false, (audience) => ({ type: 'typing', op: params.op, body, audience }));
+      const { variants } = forGuests;
+      await notify(actor, receivers, false, (audience) => ({
+        type: 'typing',
+        op: params.op,
+        body,
+        audience,
+        variants,
+      }));
       return {};
     }),
 

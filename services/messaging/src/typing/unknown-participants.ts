@@ -1,0 +1,63 @@
+import {
+  type Actor,
+  type IdSet,
+  idSet,
+  type RealmPolicy,
+  type RequestMeta,
+  roles,
+  unknownUser,
+} from '@natter/contracts';
+import { type Database, sql } from '@natter/database';
+import { limitsGuests, type UserVisibility } from '@natter/service-kit';
+import { z } from 'zod';
+import type { Person } from '../model/people.ts';
+import { guestsAmong } from '../model/roles.ts';
+
+/** The visibility of the participants is looked up for so many guests of one conversation. Others are not notified. */
+const maxGuests = 10;
+
+type Participant = Pick<Person, 'user_id' | 'email'>;
+
+export interface ForGuests {
+  /** Guests who are not notified. */
+  skipped: ReadonlySet<number>;
+  /** For each guest who may not see some participants: all participants, those with the placeholder of their address. */
+  variants: { audience: { users: IdSet }; patch: { sender: Participant; recipients: Participant[] } }[];
+}
+
+/**
+ * The guests who do not know all participants of a direct conversation. Users who have written to each other do, so this
+ * concerns only conversations without a message, in realms that limit guests.
+ */
+export async function unknownParticipants(
+  { database, userVisibility }: { database: Database; userVisibility: UserVisibility },
+  { actor, meta, policy }: { actor: Actor; meta: RequestMeta; policy: RealmPolicy },
+  people: readonly Person[],
+): Promise<ForGuests> {
+  const ids = people.map(({ user_id }) => user_id).sort((a, b) => a - b);
+  if (!limitsGuests(policy) || (await isConversation(database, actor.realmId, ids)))
+    return { skipped: new Set(), variants: [] };
+  const others = ids.filter((id) => id !== actor.userId);
+  const guests = [...(await guestsAmong(database, actor.realmId, others))];
+  const asked = guests.slice(0, maxGuests);
+  const variants = await Promise.all(
+    asked.map(async (userId) => {
+      const hidden = await userVisibility.hiddenFrom({ userId, role: roles.guest }, meta, policy);
+      if (!ids.some((id) => hidden.has(id))) return [];
+      const shown = ({ user_id, email }: Participant): Participant => ({
+        user_id,
+        email: hidden.has(user_id) ? unknownUser(user_id, policy.host).email : email,
+      });
+      const recipients = people.map(shown);
+      const sender = recipients.find(({ user_id }) => user_id === actor.userId);
+      return sender ? [{ audience: { users: idSet([userId]) }, patch: { sender, recipients } }] : [];
+    }),
+  );
+  return { skipped: new Set(guests.slice(maxGuests)), variants: variants.flat() };
+}
+
+async function isConversation(database: Database, realmId: number, ids: readonly number[]): Promise<boolean> {
+  const row = await database.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM messaging.message WHERE realm_id = ${realmId} AND conversation = ${ids.join(',')} LIMIT 1`);
+  return row !== undefined;
+}
