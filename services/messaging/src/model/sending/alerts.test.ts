@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { separateWordsOf } from './alerts.ts';
+import type { Database } from '@natter/database';
+import { expect, test, vi } from 'vitest';
+import { alertedIn, separateWordsOf } from './alerts.ts';
 
 test.each([
   ['The release is out.', 'release', true],
@@ -26,4 +27,45 @@ test('the characters that are compared for one text are limited', () => {
   // The limit is reached, so that not even a word that occurs is found.
   expect(occurs('a!a')).toBe(false);
   expect(separateWordsOf('a!'.repeat(5_000))('a!a')).toBe(true);
+});
+
+/** Different words without letters. */
+const signs = (count: number): string[] =>
+  Array.from(
+    { length: count },
+    (_, index) => `${'!'.repeat(45)}${index.toString(2).replaceAll('0', '!').replaceAll('1', '?')}`,
+  );
+
+test('the characters that are compared with words without letters are limited too', () => {
+  const text = `${'!a'.repeat(5_000)} !!!`;
+  const occurs = separateWordsOf(text);
+  expect(signs(1_000).filter(occurs)).toEqual([]);
+  expect(occurs('!!!')).toBe(false);
+  expect(separateWordsOf(text)('!!!')).toBe(true);
+});
+
+const noDatabase = {} as Database;
+
+test('a word that many users have is compared once', async () => {
+  const indexOf = vi.spyOn(String.prototype, 'indexOf');
+  const rows = Array.from({ length: 199 }, (_, user_id) => ({ user_id, word: '!' }));
+  await expect(alertedIn(noDatabase, { realmId: 1, content: '!a'.repeat(5_000) }, rows)).resolves.toEqual([]);
+  const compared = indexOf.mock.calls.filter(([word]) => word === '!').length;
+  indexOf.mockRestore();
+  expect(compared).toBe(5_001);
+  const found = await alertedIn(noDatabase, { realmId: 1, content: 'a !' }, rows.slice(0, 3));
+  expect(found).toEqual([0, 1, 2]);
+});
+
+test('a comparison with few words that take long lets other requests have their turn', async () => {
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const rows = Array.from({ length: 199 }, (_, user_id) => ({ user_id, word: `${'a!'.repeat(45)}${user_id}` }));
+  await alertedIn(noDatabase, { realmId: 1, content: 'a!'.repeat(5_000) }, rows);
+  clearImmediate(next);
+  expect(turns).toBeGreaterThan(1);
 });

@@ -15,7 +15,8 @@ const maxWords = 10_000;
 const maxCompared = 200_000_000;
 /** Milliseconds after which other work gets a turn. */
 const turnMs = 4;
-const wordsBetweenLooks = 20;
+/** A look at the characters beside a word takes as long as a comparison of so many characters. */
+const perLook = 100;
 
 const wordRow = z.object({ head: z.string(), word: z.string() });
 const userRow = z.object({ user_id: z.number() });
@@ -31,20 +32,19 @@ export async function alertedIn(
 ): Promise<number[]> {
   if (shared.length === 0) return [];
   const occurs = separateWordsOf(content);
-  if (shared.length < sharedAlerts)
-    return [...new Set(shared.filter(({ word }) => occurs(word)).map(({ user_id }) => user_id))];
+  if (shared.length < sharedAlerts) {
+    // Many users may have the same word.
+    const found = await occurring(new Set(shared.map(({ word }) => word)), occurs);
+    return [...new Set(shared.filter(({ word }) => found.has(word)).map(({ user_id }) => user_id))];
+  }
   const words = await database.any(sql.type(wordRow)`
     SELECT DISTINCT head, word FROM messaging.alert_word
     WHERE realm_id = ${realmId} AND head = ANY(${sql.array(headsIn(content), 'text')}) ORDER BY head, word LIMIT ${maxWords}`);
-  const found: { head: string; word: string }[] = [];
-  let turn = performance.now();
-  for (const [index, one] of words.entries()) {
-    if (index % wordsBetweenLooks === 0 && performance.now() - turn > turnMs) {
-      await setImmediate();
-      turn = performance.now();
-    }
-    if (occurs(one.word)) found.push(one);
-  }
+  const occurringWords = await occurring(
+    words.map(({ word }) => word),
+    occurs,
+  );
+  const found = words.filter(({ word }) => occurringWords.has(word));
   if (found.length === 0) return [];
   const users = await database.any(sql.type(userRow)`
     SELECT DISTINCT a.user_id FROM ${sql.unnest(
@@ -54,9 +54,24 @@ export async function alertedIn(
   return users.map(({ user_id }) => user_id);
 }
 
+/** The words that occur. Other work has a turn whenever the comparison has taken a while. */
+async function occurring(words: Iterable<string>, occurs: (word: string) => boolean): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  let turn = performance.now();
+  for (const word of words) {
+    if (performance.now() - turn > turnMs) {
+      await setImmediate();
+      turn = performance.now();
+    }
+    if (occurs(word)) found.add(word);
+  }
+  return found;
+}
+
 /**
  * Tells whether a word in lower case occurs in the text with no letter or digit beside it. Only the places of the word's
- * first run of letters are compared.
+ * first run of letters are compared. A word without one may be anywhere: at worst, each of its characters is compared at
+ * each place.
  */
 export function separateWordsOf(content: string): (word: string) => boolean {
   const text = content.toLowerCase();
@@ -68,18 +83,25 @@ export function separateWordsOf(content: string): (word: string) => boolean {
   }
   let compared = 0;
   const isLetter = (at: number): boolean => /[\p{L}\p{N}_]/u.test(text[at] ?? ' ');
+  /** Whether so many characters may be compared. */
+  const mayCompare = (count: number): boolean => {
+    compared += count;
+    return compared <= maxCompared;
+  };
   const isSeparate = (word: string, at: number): boolean => !isLetter(at - 1) && !isLetter(at + word.length);
   return (word) => {
     const [first] = runsIn(word);
-    if (first)
-      for (const place of places.get(first.run) ?? []) {
-        compared += word.length;
-        if (compared > maxCompared) return false;
-        const at = place - first.at;
-        if (at >= 0 && text.startsWith(word, at) && isSeparate(word, at)) return true;
-      }
-    else
-      for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) if (isSeparate(word, at)) return true;
+    if (!first) {
+      if (!mayCompare(text.length * word.length)) return false;
+      for (let at = text.indexOf(word); at >= 0 && mayCompare(perLook); at = text.indexOf(word, at + 1))
+        if (isSeparate(word, at)) return true;
+      return false;
+    }
+    for (const place of places.get(first.run) ?? []) {
+      if (!mayCompare(word.length)) return false;
+      const at = place - first.at;
+      if (at >= 0 && text.startsWith(word, at) && mayCompare(perLook) && isSeparate(word, at)) return true;
+    }
     return false;
   };
 }
