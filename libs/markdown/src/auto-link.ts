@@ -3,7 +3,7 @@ import { entity } from './entity.ts';
 import type { InlineRule } from './inline.ts';
 import { element } from './node.ts';
 import { spend } from './steps.ts';
-import { relativeUrl, safeUrl } from './url.ts';
+import { relativeUrl, safeTarget } from './url.ts';
 
 /** Top-level domains that usually are file name suffixes are not linked. */
 const FILE_SUFFIXES = new Set(['java', 'md', 'mov', 'py', 'zip']);
@@ -30,7 +30,7 @@ export const autoLink: InlineRule = (content, inline) => {
   let result = '';
   let at = 0;
   for (const { start, end, url } of findUrls(content, inline.run)) {
-    const href = safeUrl(url);
+    const href = safeTarget(url);
     if (href === undefined) continue;
     const shown = inline.expand(entity(url, inline, () => []));
     const link = element('a', { href: relativeUrl(href, inline.run.context.realmUrl) }, shown);

@@ -4,7 +4,7 @@ import type { Inline, InlineRule } from './inline.ts';
 import { isAudioPath, isImagePath } from './media-url.ts';
 import { element, type Node } from './node.ts';
 import { spend } from './steps.ts';
-import { relativeUrl, safeUrl } from './url.ts';
+import { relativeUrl, safeTarget } from './url.ts';
 
 interface Target {
   href: string;
@@ -23,7 +23,7 @@ export const link: InlineRule = (content, inline) => {
   for (const [open, close] of closing) {
     if (open < at || content[close + 1] !== '(' || close > lastParenthesis) continue;
     const target = targetAt(content, close + 1, inline.run);
-    const href = target && safeUrl(inline.source(target.href));
+    const href = target && safeTarget(inline.source(target.href));
     if (target === undefined || href === undefined) continue;
     const isEmbedded = content[open - 1] === '!';
     const inner = content.slice(open + 1, close);

@@ -3,7 +3,7 @@ import type { InlineRule } from './inline.ts';
 import { findMatches } from './linkifier.ts';
 import { element } from './node.ts';
 import { MARK_START } from './preprocess.ts';
-import { relativeUrl, safeUrl } from './url.ts';
+import { relativeUrl, safeTarget } from './url.ts';
 
 /** Applies the realm's linkifiers in order: a later one does not see the matches of an earlier one. */
 export const linkifiers: InlineRule = (content, inline) => {
@@ -14,7 +14,7 @@ export const linkifiers: InlineRule = (content, inline) => {
     let at = 0;
     for (const { start, end, url } of findMatches(current, linkifier, run)) {
       const shown = current.slice(start, end);
-      const href = safeUrl(url);
+      const href = safeTarget(url);
       if (start < at || href === undefined || shown.includes(MARK_START)) continue;
       const link = element(
         'a',

@@ -33,7 +33,9 @@ const BLOCK_TAGS = new Set('blockquote div h1 h2 h3 h4 h5 h6 hr li ol p pre tabl
 
 export const isBlock = (tag: string): boolean => BLOCK_TAGS.has(tag);
 
-/** Character references in the source stay valid; no ampersand can end an attribute or start a tag. */
+/** Texts as typed: their character references stay valid. Other attributes hold what browsers read. */
+const AS_TYPED = new Set(['title', 'alt']);
+/** No ampersand can end an attribute or start a tag. */
 const AMPERSAND = /&(?!(?:#[0-9]+|#x[0-9a-f]+|[0-9a-z]+);)/gi;
 
 const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -41,8 +43,12 @@ const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 export const escapeHtml = (content: string): string =>
   content.replace(/[&<>"]/g, (character) => ESCAPED[character] ?? character);
 
-const escapeAttribute = (value: string): string =>
-  value.replace(AMPERSAND, '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+const escapeAttribute = (name: string, value: string): string =>
+  value
+    .replace(AS_TYPED.has(name) ? AMPERSAND : /&/g, '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 
 export function htmlOf(nodes: readonly Node[]): string {
   return nodes.map(nodeHtml).join('');
@@ -51,7 +57,9 @@ export function htmlOf(nodes: readonly Node[]): string {
 function nodeHtml(node: Node): string {
   if (node.kind === 'text') return escapeHtml(node.text);
   if (node.kind === 'raw') return node.html;
-  const attributes = Object.entries(node.attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);
+  const attributes = Object.entries(node.attributes).map(
+    ([name, value]) => ` ${name}="${escapeAttribute(name, value)}"`,
+  );
   const open = `<${node.tag}${attributes.join('')}>`;
   return VOID_TAGS.has(node.tag) ? open : `${open}${htmlOf(node.children)}</${node.tag}>`;
 }

@@ -22,6 +22,20 @@ export function safeUrl(given: string): string | undefined {
   return /^[^;?#]*@/.test(url) && !url.startsWith('//') ? `mailto:${url}` : safeUrl(`http://${url}`);
 }
 
+/** Like `safeUrl`, for an address in a text that may contain character references, which browsers would read. */
+export const safeTarget = (typed: string): string | undefined => safeUrl(withoutReferences(typed));
+
+/** Other names stay as they are: the ampersand of an address is escaped, so no browser reads them. */
+const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos));/g;
+
+const withoutReferences = (typed: string): string =>
+  typed.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string) => {
+    if (name !== undefined) return NAMED[name] ?? whole;
+    const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+    return code <= 0x10ffff && /[^\p{Cc}\p{Cs}]/u.test(String.fromCodePoint(code)) ? String.fromCodePoint(code) : whole;
+  });
+
 /** Links to this server's own views and files become relative. */
 export function relativeUrl(url: string, realmUrl: string): string {
   const isOwn = realmUrl !== '' && (url.startsWith(`${realmUrl}/#`) || url.startsWith(`${realmUrl}/user_uploads/`));
