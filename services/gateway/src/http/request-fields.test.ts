@@ -1,5 +1,8 @@
+import fc from 'fast-check';
+import type { FastifyRequest } from 'fastify';
 import { expect, test, vi } from 'vitest';
-import { parseForm, parseMultipart } from './request-fields.ts';
+import { createBodyTurns } from './body-turns.ts';
+import { parseForm, parseMultipart, readForm } from './request-fields.ts';
 
 const part = (name: string, value: Buffer): Buffer =>
   Buffer.concat([
@@ -77,4 +80,55 @@ test('a field that is longer than its parameter in any encoding stays encoded, a
   const encoded = '%41'.repeat(100_000);
   const { short, long, unknown } = parseForm(Buffer.from(`short=%41&long=${encoded}&unknown=${encoded}`), longest);
   expect([short, long, unknown]).toEqual(['A', 'A'.repeat(100_000), encoded]);
+});
+
+test('the parts of a body share its memory, and are what was sent', async () => {
+  // Beginnings of the delimiter, at the ends of the slices that the parser gets and elsewhere.
+  const piece = fc.constantFrom(
+    '\r',
+    '\r\n',
+    '\r\n-',
+    '\r\n--',
+    '\r\n--Y',
+    '-',
+    'x',
+    'x'.repeat(131_072),
+    'x'.repeat(70_000),
+  );
+  const content = fc.array(piece, { maxLength: 12 }).map((pieces) => Buffer.from(pieces.join('')));
+  await fc.assert(
+    fc.asyncProperty(fc.array(content, { minLength: 1, maxLength: 5 }), async (contents) => {
+      const sent = Buffer.concat([
+        ...contents.flatMap((bytes, index) => [
+          Buffer.from(`--XX\r\nContent-Disposition: form-data; name="f"; filename="${index}"\r\n\r\n`),
+          bytes,
+          Buffer.from('\r\n'),
+        ]),
+        Buffer.from('--XX--\r\n'),
+      ]);
+      // As a received body, it has memory of its own.
+      const body = Buffer.allocUnsafeSlow(sent.length);
+      sent.copy(body);
+      const { files } = await parseMultipart('multipart/form-data; boundary=XX', body);
+      expect(files.map(({ bytes }) => bytes.length)).toEqual(contents.map(({ length }) => length));
+      for (const [index, { bytes }] of files.entries()) {
+        expect(bytes.equals(contents[index] ?? Buffer.alloc(0))).toBe(true);
+        if (bytes.length > 1_000) expect(bytes.buffer).toBe(body.buffer);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('texts that take more memory than the body they were sent in count with it', async () => {
+  const grow = vi.fn();
+  const bytes = Buffer.from(`content=${'a'.repeat(10_000)}%F0%9F%98%80`);
+  const length = bytes.length;
+  const request = {
+    body: { bytes, parse: (received: Buffer) => ({ fields: parseForm(received), files: [] }) },
+    admitted: { lease: { grow }, meta: { realmId: 1 } },
+  } as unknown as FastifyRequest;
+  const { fields } = await readForm(request, createBodyTurns(), (work) => work());
+  expect(fields.content).toHaveLength(10_002);
+  expect(length + grow.mock.calls[0]?.[0]).toBeGreaterThanOrEqual(20_000);
 });

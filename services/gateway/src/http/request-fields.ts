@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import { badRequest, ChatError, isStorable, maxUnits, slackUnits, streamsBody } from '@natter/contracts';
+import { stringBytes } from '@natter/service-kit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import type { BodyTurns } from './body-turns.ts';
@@ -89,9 +90,16 @@ export async function readForm(
   // Frees the raw bytes; only the form is kept.
   request.body = undefined;
   const { admitted } = request;
-  if (!admitted || !isLarge) return body.parse(body.bytes, atOnce);
+  if (!admitted) return body.parse(body.bytes, atOnce);
   const tenant = tenantOf(admitted);
-  return inTurn(async () => body.parse(body.bytes, (work) => turns.run({ tenant }, work)));
+  const form = isLarge
+    ? await inTurn(async () => body.parse(body.bytes, (work) => turns.run({ tenant }, work)))
+    : await body.parse(body.bytes, atOnce);
+  const texts = Object.values(form.fields).reduce((sum, text) => sum + stringBytes(text), 0);
+  // Files are parts of the body, which stays in memory with them.
+  const more = form.files.length > 0 ? texts : texts - body.bytes.length;
+  if (more > 0) admitted.lease.grow(more);
+  return form;
 }
 
 /** Body first, then query, for every method. */
@@ -213,7 +221,7 @@ export function parseMultipart(contentType: string, body: Buffer, inPart: InPart
         stream.on('error', fail);
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => {
-          part.bytes = Buffer.concat(chunks);
+          part.bytes = partOf(body, chunks);
           if (!isFile && !isUtf8(part.bytes)) fail(badRequest('The request is not valid UTF-8'));
         });
       });
@@ -224,6 +232,21 @@ export function parseMultipart(contentType: string, body: Buffer, inPart: InPart
       fail(error);
     }
   });
+}
+
+/**
+ * The content of a part, without a copy: the chunks of a part follow each other in the body. The parser copies only the
+ * few bytes at the end of a slice that may begin a delimiter.
+ */
+function partOf(body: Buffer, chunks: readonly Buffer[]): Buffer {
+  let [size, start] = [0, -1];
+  for (const chunk of chunks) {
+    const at = chunk.byteOffset - body.byteOffset;
+    const isView = chunk.buffer === body.buffer && at >= 0 && at < body.length;
+    if (isView && start < 0) start = at - size;
+    size += chunk.length;
+  }
+  return start >= 0 ? body.subarray(start, start + size) : Buffer.concat(chunks);
 }
 
 /** A part of a multipart body, in the order of the body. */

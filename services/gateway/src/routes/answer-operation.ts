@@ -109,7 +109,11 @@ async function paramsOf({ callers, bodyTurns }: AnswerContext, call: Call, actor
   const { meta } = admitted;
   // Small files are passed with the other parameters.
   const small = operation.params.file?.encoding === 'text' ? files.at(-1) : undefined;
-  if (small) fields.file = small.bytes.toString('base64');
+  if (small) {
+    const text = small.bytes.toString('base64');
+    admitted.lease.grow(text.length);
+    fields.file = text;
+  }
   const parse = () => parseParams(operation, fields, path);
   const { params, ignored } = call.isLarge
     ? await bodyTurns.run({ tenant: tenantOf({ meta, actor }) }, parse)
