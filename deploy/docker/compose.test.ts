@@ -15,6 +15,7 @@ interface Service {
   environment?: Record<string, string | null>;
   env_file?: string[];
   read_only?: boolean;
+  mem_limit?: string;
   command?: string[];
   profiles?: string[];
   ports?: string[];
@@ -94,6 +95,18 @@ describe('the schema of the Compose Specification', () => {
     for (const wrong of [{ volume: ['data:/data'] }, { read_only: ['yes'] }, { healthcheck: { tests: 'true' } }])
       expect(validate({ ...project, services: { gateway: { ...services.gateway, ...wrong } } })).toBe(false);
   });
+});
+
+test('Redis refuses writes before its container is at its limit', () => {
+  const { command = [], mem_limit = '' } = services.redis ?? { image: '' };
+  const mebibytes = (size: string): number => Number.parseInt(size, 10) * (size.endsWith('gb') ? 1_024 : 1);
+  const maximum = byDefault(command[command.indexOf('--maxmemory') + 1] ?? '');
+  expect([maximum, byDefault(mem_limit)]).toEqual([
+    expect.stringMatching(/^\d+mb$/),
+    expect.stringMatching(/^\d+[mg]b$/),
+  ]);
+  expect(mebibytes(maximum)).toBeLessThanOrEqual(0.8 * mebibytes(byDefault(mem_limit)));
+  expect(command[command.indexOf('--maxmemory-policy') + 1]).toBe('noeviction');
 });
 
 test('only the proxy listens to other machines', () => {

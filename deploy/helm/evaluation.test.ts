@@ -107,6 +107,22 @@ describe.skipIf(helm === undefined)(
       }
     });
 
+    test('Redis refuses writes before its container is at its limit', () => {
+      const argsWith = (limits: object): string[] => {
+        const values = { evaluation: { ...evaluation, resources: { redis: { requests: { memory: '1Mi' }, limits } } } };
+        const [container] = podOf(named(render({ values }), 'Deployment', 'natter-redis')).containers;
+        return container.args;
+      };
+      const after = (args: string[], name: string) => args[args.indexOf(name) + 1];
+      const byDefault = podOf(named(render({ values: { evaluation } }), 'Deployment', 'natter-redis')).containers[0];
+      expect(byDefault.resources.limits.memory).toBe('512Mi');
+      expect(after(byDefault.args, '--maxmemory')).toBe(String(384 * 1024 * 1024));
+      expect(after(byDefault.args, '--maxmemory-policy')).toBe('noeviction');
+      expect(after(argsWith({ memory: '2Gi' }), '--maxmemory')).toBe(String(1536 * 1024 * 1024));
+      expect(after(argsWith({ memory: '1e9' }), '--maxmemory')).toBe('750000000');
+      expect(argsWith({ memory: null })).not.toContain('--maxmemory');
+    });
+
     test('no service that owns tables starts before its schema, and the migration waits for Postgres', () => {
       for (const values of [{}, { evaluation }]) {
         const objects = render({ values });

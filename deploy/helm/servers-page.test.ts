@@ -53,6 +53,10 @@ test('the servers keep what Natter promises', () => {
   );
   for (const line of ['save ""', 'appendonly no', 'maxmemory-policy noeviction'])
     expect(redis.valkeyConfig.split('\n')).toContain(line);
+  // It refuses writes before its container is killed.
+  const [, megabytes] = /^maxmemory (\d+)mb$/m.exec(redis.valkeyConfig) ?? [];
+  expect(redis.resources.limits.memory).toBe('1Gi');
+  expect(Number(megabytes)).toBeLessThanOrEqual(0.8 * 1_024);
   expect(nats.config.cluster).toEqual({ enabled: true, replicas: 3 });
 });
 
