@@ -400,8 +400,8 @@ test.each([
     SELECT realm_id, 1000000 + n, role, bot_owner_id FROM users.account, generate_series(0, 9) n WHERE id = ${bot.user_id}
     ON CONFLICT DO NOTHING`);
     await database.run(sql.unsafe`
-    INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at)
-    SELECT b.realm_id, CASE ${others}::int WHEN 0 THEN b.id ELSE 1000000 + n % ${others || 1} END, -n, now() + interval '1 hour', now()
+    INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, attempts, due_at, created_at)
+    SELECT b.realm_id, CASE ${others}::int WHEN 0 THEN b.id ELSE 1000000 + n % ${others || 1} END, -n, 8, now() + interval '1 hour', now()
     FROM users.account b, generate_series(1, ${limit}) n WHERE b.id = ${bot.user_id}`);
     await toPeople(member, [bot.user_id], 'too many');
     expect(await waitingOf(sql.fragment`bot_id = ${bot.user_id} OR message_id < 0`)).toBe(limit);

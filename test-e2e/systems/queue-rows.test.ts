@@ -6,7 +6,7 @@ import type { LogRedis } from '@natter/event-log';
 import { bringServers, type Servers } from '@natter/local';
 import type { Bus } from '@natter/service-kit';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expireSome, markService, touchQueues } from '../../services/event-queue/src/expiry.ts';
 
 const realmId = 7;
@@ -59,6 +59,43 @@ test('queues that are polled while all are extended after an outage are extended
   expect((await touched).sort()).toEqual([first, last]);
   const { rows } = await admin.query('SELECT FROM event_queue.queue WHERE expires_at < now()');
   expect(rows).toEqual([]);
+});
+
+describe('after the clock of Postgres was set back by an hour', () => {
+  const bus = { publish: () => undefined } as unknown as Bus;
+  const redis = { redis: { set: async () => 'OK' } } as unknown as LogRedis;
+  const endExpired = () => expireSome({ database, redis }, bus);
+  const setMark = (at: string) => admin.query(`UPDATE event_queue.alive SET at = ${at}`);
+  beforeEach(async () => {
+    await admin.query('DELETE FROM event_queue.queue');
+    await insert(`unnest(ARRAY['${first}'])`, 60);
+  });
+
+  test('queues do not expire in an outage', async () => {
+    await setMark("now() + interval '1 hour'");
+    expect(await endExpired()).toBe(0);
+    expect(await touchQueues(database, realmId, [first])).toEqual([first]);
+  });
+
+  test('the next outage extends the queues that were alive before it', async () => {
+    await setMark("now() + interval '1 hour'");
+    await markService(database);
+    // An outage of five minutes begins now.
+    await admin.query(`
+      UPDATE event_queue.alive SET at = at - interval '5 minutes';
+      UPDATE event_queue.queue SET expires_at = now() - interval '4 minutes'`);
+    expect(await endExpired()).toBe(0);
+    await markService(database);
+    const { rows } = await admin.query('SELECT FROM event_queue.queue WHERE expires_at > now()');
+    expect(rows).toHaveLength(1);
+  });
+
+  test('queues expire once the service works', async () => {
+    await setMark("now() + interval '1 hour'");
+    await markService(database);
+    expect(await touchQueues(database, realmId, [first])).toEqual([]);
+    expect(await endExpired()).toBe(1);
+  });
 });
 
 test('many queues that expire at once wait for a slow Redis a few times, not once each', async () => {

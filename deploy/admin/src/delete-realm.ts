@@ -66,7 +66,7 @@ interface Unfinished {
 
 async function unfinished(client: pg.Client): Promise<Unfinished[]> {
   const { rows } = await client.query<Unfinished>(
-    `SELECT id, name, former_host, greatest(0, $1 - extract(epoch FROM clock_timestamp() - deletion_started_at))::float8 AS wait_seconds
+    `SELECT id, name, former_host, least($1, greatest(0, $1 - extract(epoch FROM clock_timestamp() - deletion_started_at)))::float8 AS wait_seconds
     FROM users.realm WHERE deletion_started_at IS NOT NULL ORDER BY id`,
     [graceSeconds],
   );

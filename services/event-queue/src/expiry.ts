@@ -17,11 +17,17 @@ const endedRow = z.object({ realm_id: z.number(), queue_id: z.string() });
 const outageSeconds = 3;
 
 /**
+ * A mark in the future: the clock of Postgres was set back, or a standby with an earlier clock took over. Such a mark
+ * proves nothing. No mark is later than the real time of the clock that it was taken from.
+ */
+const isAhead = sql.fragment`at > clock_timestamp()`;
+
+/**
  * During an outage nothing expires: the mark does not advance, and queues that were alive at the mark stay alive, in
  * agreement with `markService` after the outage.
  */
 export const lives = sql.fragment`expires_at > (
-  SELECT CASE WHEN at < now() - grace THEN at ELSE now() END - grace
+  SELECT CASE WHEN ${isAhead} THEN '-infinity' WHEN at < now() - grace THEN at ELSE now() END - grace
   FROM event_queue.alive, make_interval(secs => ${outageSeconds}) grace)`;
 
 /**
@@ -40,13 +46,13 @@ const extending = new WeakMap<Database, Promise<void>>();
 /**
  * Records that clients can poll: a gateway confirmed it over NATS and this process, and Postgres writes it. While one
  * of them was away no client could poll, so queues that were alive at the last mark are extended by that time before the
- * mark advances. It waits for locks of the table of queues, as polls do.
+ * mark advances. It waits for locks of the table of queues, as polls do. A mark in the future is set back.
  */
 export async function markService(database: Database): Promise<void> {
   const [outage] = await database.any(sql.type(outageRow)`
     WITH reached AS (UPDATE event_queue.queue SET expires_at = expires_at WHERE false), marked AS (
       UPDATE event_queue.alive SET at = now()
-      WHERE at < now() - interval '500 milliseconds' AND at >= now() - make_interval(secs => ${outageSeconds}))
+      WHERE at < now() - interval '500 milliseconds' AND at >= now() - make_interval(secs => ${outageSeconds}) OR ${isAhead})
     SELECT at::text AS at FROM event_queue.alive WHERE at < now() - make_interval(secs => ${outageSeconds})`);
   if (!outage) return;
   // With many queues it takes longer than a confirmation may: the next one waits for the rest.
@@ -149,7 +155,7 @@ export async function expireSome({ database, redis }: Pick<Owner, 'database' | '
   const ended = await database.any(sql.type(endedRow)`
     WITH due AS (
       SELECT queue_id FROM event_queue.queue WHERE expires_at < now() - interval '10 seconds'
-        AND EXISTS (SELECT FROM event_queue.alive WHERE at >= now() - make_interval(secs => ${outageSeconds}))
+        AND EXISTS (SELECT FROM event_queue.alive WHERE at >= now() - make_interval(secs => ${outageSeconds}) AND NOT ${isAhead})
       ORDER BY expires_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)
     DELETE FROM event_queue.queue q USING due WHERE q.queue_id = due.queue_id RETURNING q.realm_id, q.queue_id`);
   const byRealm = Map.groupBy(ended, ({ realm_id }) => realm_id);

@@ -4,6 +4,7 @@ import {
   createRealmPolicies,
   createUserVisibility,
   Histogram,
+  type Logger,
   openOwner,
   type Process,
   type Running,
@@ -22,6 +23,7 @@ import { applyRetention } from './retention/retention.ts';
 import { askOnce } from './scheduled-messages/ask-once.ts';
 import { createDelivery } from './scheduled-messages/deliver.ts';
 import { startDueLoop } from './scheduled-messages/due-loop.ts';
+import { makeNoticesDue } from './scheduled-messages/make-notices-due.ts';
 import { startIndexing } from './search/indexing.ts';
 
 export const schedulerConfig = commonConfig.extend({
@@ -45,6 +47,7 @@ export const schedulerConfig = commonConfig.extend({
 });
 type SchedulerConfig = z.output<typeof schedulerConfig>;
 
+const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const sentAtOnce = 5_000;
 
@@ -100,10 +103,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     webhooks.hint();
   });
   await bus.announce('scheduler', '1.0.0');
-  const stopSweep = repeat(
-    { everyMs: hourMs, onError: (error) => log.warn({ err: error }, 'deleting sent messages failed') },
-    () => forgetSent(owner.database),
-  );
+  const stopSweeps = startSweeps(owner.database, log);
   const retention = { ...owner, channels, policies };
   const onRetentionError = (error: unknown, place?: object): void =>
     log.warn({ err: error, ...place }, 'retention could not be applied');
@@ -116,13 +116,27 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   );
   return {
     stop: async () => {
-      await stopSweep();
+      await stopSweeps();
       await stopIndexing();
       await stopRetention();
       stopListening();
       await Promise.all([loop.stop(), webhooks.stop()]);
       await owner.close();
     },
+  };
+}
+
+function startSweeps(database: Database, log: Logger): () => Promise<void> {
+  const failed =
+    (what: string) =>
+    (error: unknown): void =>
+      log.warn({ err: error }, `${what} failed`);
+  const stopping = [
+    repeat({ everyMs: hourMs, onError: failed('deleting sent messages') }, () => forgetSent(database)),
+    repeat({ everyMs: minuteMs, onError: failed('correcting the times of notices') }, () => makeNoticesDue(database)),
+  ];
+  return async () => {
+    await Promise.all(stopping.map((stop) => stop()));
   };
 }
 

@@ -22,6 +22,12 @@ export interface HotState {
   readOne(realmId: number, userId: number): Promise<Presence | undefined>;
 }
 
+/** Processes know the clock that they share only roughly. */
+const slackSeconds = 30;
+
+/** A stored time after this one is of a clock that was set back since. It counts as unknown. */
+export const latestKnown = (nowMs: () => number): number => Math.floor(nowMs() / 1000) + slackSeconds;
+
 interface Posted {
   activeBefore: number;
   changed: Presence | undefined;
@@ -39,12 +45,14 @@ const rowsAtOnce = 1_000;
 const secondsToLive = 30 * 86_400;
 const row = z.object({ user_id: z.number(), active_at: z.number(), connected_at: z.number(), update_id: z.number() });
 
+type Redis = Pick<LogRedis, 'redis' | 'runId' | 'now'>;
+
 /**
  * Presence in Redis. A realm that Redis does not have is loaded from Postgres, and so is one that an earlier Redis process
  * had: a process that was started again, or is a replica, may have older data. Rejects with the error of Redis. A read
  * also rejects while Redis refuses writes, because its state is then outdated.
  */
-export function createHotState({ redis, runId }: Pick<LogRedis, 'redis' | 'runId'>, database: Database): HotState {
+export function createHotState({ redis, runId, now: nowMs }: Redis, database: Database): HotState {
   const define = (name: string, file: string, numberOfKeys = 4): void =>
     redis.defineCommand(name, {
       numberOfKeys,
@@ -68,7 +76,7 @@ export function createHotState({ redis, runId }: Pick<LogRedis, 'redis' | 'runId
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       const some = rows.slice(from, from + rowsAtOnce);
       const values = some.flatMap((one) => [one.user_id, one.active_at, one.connected_at, one.update_id]);
-      await scripted.natterPresenceMerge(hash, updates, ...values);
+      await scripted.natterPresenceMerge(hash, updates, latestKnown(nowMs), ...values);
     }
     const last = rows.reduce((highest, { update_id }) => Math.max(highest, update_id), 0);
     const lowest = last === 0 ? 0 : last + idGap;
@@ -110,6 +118,7 @@ export function createHotState({ redis, runId }: Pick<LogRedis, 'redis' | 'runId
           isActive ? '1' : '0',
           repeatSeconds,
           await runId(),
+          latestKnown(nowMs),
         );
         if (updateId < 0) {
           await loadOnce(realmId);
@@ -123,6 +132,27 @@ export function createHotState({ redis, runId }: Pick<LogRedis, 'redis' | 'runId
     read: (realmId, afterUpdateId) => readScripted(realmId, Math.max(afterUpdateId, 0), ''),
 
     readOne: async (realmId, userId) => (await readScripted(realmId, 0, String(userId))).presences[0],
+  };
+}
+
+/** Shows no times that are ahead of the clock: a user who has only such times has none. */
+export function withKnownTimes(state: HotState, nowMs: () => number): HotState {
+  const known = (presence: Presence): Presence => {
+    const latest = latestKnown(nowMs);
+    const timeOf = (time: number): number => (time > latest ? 0 : time);
+    return { ...presence, activeAt: timeOf(presence.activeAt), connectedAt: timeOf(presence.connectedAt) };
+  };
+  return {
+    post: state.post,
+    async read(realmId, afterUpdateId) {
+      const { lastUpdateId, presences } = await state.read(realmId, afterUpdateId);
+      return { lastUpdateId, presences: presences.map(known) };
+    },
+    async readOne(realmId, userId) {
+      const presence = await state.readOne(realmId, userId);
+      const shown = presence && known(presence);
+      return shown && (shown.activeAt > 0 || shown.connectedAt > 0) ? shown : undefined;
+    },
   };
 }
 

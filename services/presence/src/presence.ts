@@ -2,16 +2,16 @@ import { badRequest, eventQueueOperations, presenceOperations } from '@natter/co
 import type { Database } from '@natter/database';
 import { type Handlers, handle, handleWrite } from '@natter/service-kit';
 import { legacy, offlineAfterSeconds, statusOf } from './format.ts';
+import type { HotState } from './hot-state.ts';
 import { type createPeopleShown, type createSharing, findPerson } from './people.ts';
 import type { createPresenceEvents } from './presence-events.ts';
 import { defaultHistoryDays, presencesOf } from './presences.ts';
-import type { withFallback } from './record-state.ts';
 import type { Views } from './views.ts';
 import type { startWriteBehind } from './write-behind.ts';
 
 interface Sources {
   database: Database;
-  hot: ReturnType<typeof withFallback>;
+  hot: HotState;
   behind: ReturnType<typeof startWriteBehind>;
   events: ReturnType<typeof createPresenceEvents>;
   peopleShown: ReturnType<typeof createPeopleShown>;
@@ -34,8 +34,8 @@ export function presenceHandlers(sources: Sources): Handlers {
       if (sharing.presence_enabled) {
         const { activeBefore, changed } = await hot.post(realmId, userId, now, params.status === 'active');
         if (changed) behind.stored(realmId, changed);
-        const cameBack = changed?.activeAt === now && now - activeBefore > offlineAfterSeconds;
-        if (changed && cameBack && !sharing.presence_disabled && !(await isLarge(realmId)))
+        const cameBack = changed !== undefined && changed.activeAt - activeBefore > offlineAfterSeconds;
+        if (cameBack && !sharing.presence_disabled && !(await isLarge(realmId)))
           events.announce(realmId, changed, await views.receivers(userId, actor.email, meta));
       }
       const after = params.last_update_id ?? -1;

@@ -1,6 +1,6 @@
 import { type Database, sql, withoutDeadline } from '@natter/database';
 import { z } from 'zod';
-import type { HotState, Presence } from './hot-state.ts';
+import { type HotState, latestKnown, type Presence } from './hot-state.ts';
 
 const row = z.object({ user_id: z.number(), active_at: z.number(), connected_at: z.number(), update_id: z.number() });
 const columns = sql.fragment`user_id, coalesce(active_at, 0) AS active_at, connected_at, update_id`;
@@ -14,27 +14,29 @@ const recentSeconds = 120;
  * Presence in Postgres alone, while Redis is unavailable. It returns no update id that Redis did not assign, so that
  * clients miss nothing when Redis is back.
  */
-export function createRecordState(database: Database, now: () => number): HotState {
+export function createRecordState(database: Database, nowMs: () => number): HotState {
   return {
     async post(realmId, userId, now, isActive) {
       const activeAt = isActive ? now : 0;
+      const latest = latestKnown(nowMs);
       const [before] = await database.any(sql.type(row)`
         SELECT ${columns} FROM presence.presence WHERE realm_id = ${realmId} AND user_id = ${userId}`);
       const after = await database.one(sql.type(row)`
         INSERT INTO presence.presence AS p (realm_id, user_id, active_at, connected_at, update_id)
         VALUES (${realmId}, ${userId}, ${activeAt}, ${now}, 0)
-        ON CONFLICT (realm_id, user_id) DO UPDATE SET active_at = greatest(p.active_at, excluded.active_at),
-          connected_at = greatest(p.connected_at, excluded.connected_at)
+        ON CONFLICT (realm_id, user_id) DO UPDATE SET ${newerTimes(latest)}
         RETURNING ${columns}`);
-      return { activeBefore: before?.active_at ?? 0, changed: toPresence(after) };
+      const activeBefore = before && before.active_at <= latest ? before.active_at : 0;
+      return { activeBefore, changed: toPresence(after) };
     },
 
     async read(realmId, afterUpdateId) {
-      const since = Math.floor(now() / 1000) - recentSeconds;
+      const since = Math.floor(nowMs() / 1000) - recentSeconds;
       const rows = await database.any(sql.type(row)`
         SELECT ${columns} FROM presence.presence
         WHERE realm_id = ${realmId} AND (update_id > ${afterUpdateId} OR connected_at >= ${since})`);
-      return { lastUpdateId: Math.max(0, ...rows.map(({ update_id }) => update_id)), presences: rows.map(toPresence) };
+      const lastUpdateId = rows.reduce((highest, { update_id }) => Math.max(highest, update_id), 0);
+      return { lastUpdateId, presences: rows.map(toPresence) };
     },
 
     async readOne(realmId, userId) {
@@ -44,6 +46,11 @@ export function createRecordState(database: Database, now: () => number): HotSta
     },
   };
 }
+
+/** The newer times of a row and of one that is to be inserted. Times after the latest are unknown. */
+export const newerTimes = (latest: number) => sql.fragment`
+  active_at = greatest(CASE WHEN p.active_at <= ${latest} THEN p.active_at END, least(excluded.active_at, ${latest})),
+  connected_at = greatest(CASE WHEN p.connected_at <= ${latest} THEN p.connected_at END, least(excluded.connected_at, ${latest}))`;
 
 const toPresence = ({ user_id, active_at, connected_at, update_id }: z.output<typeof row>): Presence => ({
   userId: user_id,

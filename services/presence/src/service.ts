@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { commonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
 import { z } from 'zod';
 import { offlineAfterSeconds } from './format.ts';
-import { createHotState } from './hot-state.ts';
+import { createHotState, withKnownTimes } from './hot-state.ts';
 import { createPeopleShown, createSharing, findPerson, isLargerThan, peopleConsumer } from './people.ts';
 import { presenceHandlers } from './presence.ts';
 import { createPresenceEvents } from './presence-events.ts';
@@ -28,15 +28,15 @@ const largeMs = 60_000;
 export async function startPresence(process: Process<Config>): Promise<Running> {
   const owner = openOwner(process, 'presence');
   const { database } = owner;
-  const hot = withFallback(
-    createHotState(owner.redis, database),
-    createRecordState(database, owner.redis.now),
-    (error) => process.log.debug({ err: error }, 'Redis failed, presence is read from Postgres'),
+  const { now } = owner.redis;
+  const stored = withFallback(createHotState(owner.redis, database), createRecordState(database, now), (error) =>
+    process.log.debug({ err: error }, 'Redis failed, presence is read from Postgres'),
   );
-  const behind = startWriteBehind(database, process.log);
+  const hot = withKnownTimes(stored, now);
+  const behind = startWriteBehind(database, process.log, now);
   const peopleShown = createPeopleShown(database);
   const sharingOf = createSharing(database);
-  const events = createPresenceEvents(owner.appender, process.log, owner.redis.now);
+  const events = createPresenceEvents(owner.appender, process.log, now);
   const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
   const views = createViews(process.bus, database, isLimited);
   peopleConsumer(owner, (realmId, userId) => {
@@ -58,7 +58,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     const presence = await hot.readOne(realmId, userId);
     const person = await findPerson(database, realmId, String(userId));
     const { presence_disabled } = await sharingOf({ realmId, userId });
-    const left = Math.floor(owner.redis.now() / 1000) - offlineAfterSeconds - 1;
+    const left = Math.floor(now() / 1000) - offlineAfterSeconds - 1;
     const isHere = presence !== undefined && Math.max(presence.activeAt, presence.connectedAt) > left;
     if (!person || !isHere || presence_disabled || (await isLarge(realmId))) return;
     const gone = {
@@ -74,7 +74,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     'presence',
     '1.0.0',
     presenceHandlers({
-      now: owner.redis.now,
+      now,
       database,
       hot,
       behind,

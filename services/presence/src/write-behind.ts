@@ -1,6 +1,7 @@
 import { type Database, sql } from '@natter/database';
 import type { Logger } from '@natter/service-kit';
-import type { Presence } from './hot-state.ts';
+import { latestKnown, type Presence } from './hot-state.ts';
+import { newerTimes } from './record-state.ts';
 
 export interface WriteBehind {
   stored(realmId: number, presence: Presence): void;
@@ -10,12 +11,14 @@ export interface WriteBehind {
 
 const flushMs = 1_000;
 const batchSize = 1_000;
+/** Users whose state or inputs wait while Postgres refuses them. Those of further ones are lost. */
+const maxKept = 200_000;
 
 /**
  * Writes the state in Redis to Postgres, a batch each second. If a process is killed before that, the next post of each
- * user writes it.
+ * user writes it. `nowMs`: milliseconds of the clock that all processes share.
  */
-export function startWriteBehind(database: Database, log: Logger): WriteBehind {
+export function startWriteBehind(database: Database, log: Logger, nowMs: () => number): WriteBehind {
   let waiting = new Map<string, { realmId: number; presence: Presence }>();
   let inputs = new Map<string, { realmId: number; userId: number; count: number }>();
   let isStopped = false;
@@ -38,17 +41,28 @@ export function startWriteBehind(database: Database, log: Logger): WriteBehind {
     const used = [...inputs.values()];
     waiting = new Map();
     inputs = new Map();
+    let counted = 0;
     try {
       for (let from = 0; from < rows.length; from += batchSize) await write(rows.slice(from, from + batchSize));
-      if (used.length > 0) await writeInputs(used);
+      for (; counted < used.length; counted += batchSize) await writeInputs(used.slice(counted, counted + batchSize));
     } catch (error) {
       // Skips users for whom a newer state arrived meanwhile.
-      for (const row of rows) {
-        const key = `${row.realmId} ${row.presence.userId}`;
-        if (!waiting.has(key)) waiting.set(key, row);
-      }
+      for (const row of rows) if (!waiting.has(keyOf(row.realmId, row.presence.userId))) keep(row);
+      for (const one of used.slice(counted)) count(one);
       throw error;
     }
+  }
+
+  function keep(row: { realmId: number; presence: Presence }): void {
+    const key = keyOf(row.realmId, row.presence.userId);
+    if (waiting.size < maxKept || waiting.has(key)) waiting.set(key, row);
+  }
+
+  function count(one: { realmId: number; userId: number; count: number }): void {
+    const key = keyOf(one.realmId, one.userId);
+    const known = inputs.get(key);
+    if (known) known.count += one.count;
+    else if (inputs.size < maxKept) inputs.set(key, { ...one });
   }
 
   const write = (rows: { realmId: number; presence: Presence }[]): Promise<number> =>
@@ -73,8 +87,8 @@ export function startWriteBehind(database: Database, log: Logger): WriteBehind {
           'int8',
         )}) AS r (realm_id, user_id, active_at, connected_at, update_id)
       ORDER BY 1, 2
-      ON CONFLICT (realm_id, user_id) DO UPDATE SET active_at = greatest(p.active_at, excluded.active_at),
-        connected_at = greatest(p.connected_at, excluded.connected_at), update_id = greatest(p.update_id, excluded.update_id)`);
+      ON CONFLICT (realm_id, user_id) DO UPDATE SET ${newerTimes(latestKnown(nowMs))},
+        update_id = greatest(p.update_id, excluded.update_id)`);
 
   const writeInputs = (used: { realmId: number; userId: number; count: number }[]): Promise<number> =>
     database.run(sql.unsafe`
@@ -95,11 +109,8 @@ export function startWriteBehind(database: Database, log: Logger): WriteBehind {
       ON CONFLICT (realm_id, user_id, day) DO UPDATE SET inputs = d.inputs + excluded.inputs`);
 
   return {
-    stored: (realmId, presence) => void waiting.set(`${realmId} ${presence.userId}`, { realmId, presence }),
-    input(realmId, userId) {
-      const key = `${realmId} ${userId}`;
-      inputs.set(key, { realmId, userId, count: (inputs.get(key)?.count ?? 0) + 1 });
-    },
+    stored: (realmId, presence) => keep({ realmId, presence }),
+    input: (realmId, userId) => count({ realmId, userId, count: 1 }),
     stop: async () => {
       isStopped = true;
       wake();
@@ -108,3 +119,5 @@ export function startWriteBehind(database: Database, log: Logger): WriteBehind {
     },
   };
 }
+
+const keyOf = (realmId: number, userId: number): string => `${realmId} ${userId}`;

@@ -12,6 +12,8 @@ export type PreviewJob = z.infer<typeof jobRow>;
 
 /** Longer than a worker needs, so that a job has one worker unless the worker dies. */
 const leaseSeconds = 30;
+/** Later times were stored before the clock of the database was set back. */
+const longestWait = sql.fragment`interval '15 minutes'`;
 const maxAttempts = 3;
 /** Older previews are not added: the message has been read. */
 const maxAgeMinutes = 60;
@@ -33,7 +35,7 @@ export const takeJobs = (
     ), due AS (
       SELECT d.realm_id, d.message_id FROM realm r CROSS JOIN LATERAL (
         SELECT j.realm_id, j.message_id FROM messaging.link_preview_job j
-        WHERE j.realm_id = r.id AND j.taken_until <= clock_timestamp()
+        WHERE j.realm_id = r.id AND (j.taken_until <= clock_timestamp() OR j.taken_until > clock_timestamp() + ${longestWait})
         ORDER BY j.message_id
         LIMIT greatest(0, ${perRealm}::int - cardinality(array_positions(${sql.array([...running], 'int4')}, r.id)))
         FOR UPDATE SKIP LOCKED) d

@@ -60,7 +60,7 @@ const roomRow = z.object({ used: z.number() });
 export async function fetchesLeft(database: Database, realmId: number): Promise<number> {
   const { used } = await database.one(sql.type(roomRow)`
     SELECT count(*) AS used FROM (SELECT FROM messaging.link_preview
-      WHERE realm_id = ${realmId} AND fetched_at > clock_timestamp() - interval '1 hour' LIMIT ${maxPerHour}) recent`);
+      WHERE realm_id = ${realmId} AND fetched_at BETWEEN clock_timestamp() - interval '1 hour' AND clock_timestamp() LIMIT ${maxPerHour}) recent`);
   return maxPerHour - used;
 }
 

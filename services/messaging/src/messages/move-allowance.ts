@@ -3,6 +3,8 @@ import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
 const windowSeconds = 60;
+/** The largest move uses up this much after a full window. Later times were stored before the clock was set back. */
+const longestSeconds = windowSeconds + (moves.perRequest * windowSeconds) / moves.perMinute;
 
 /**
  * Locks the allowance of a user who moves several messages, and throws RATE_LIMIT_HIT while earlier moves exceed it. One
@@ -11,8 +13,9 @@ const windowSeconds = 60;
  */
 export async function requireMoveAllowance(work: Work, userId: number): Promise<void> {
   await work.run(sql.unsafe`
-    INSERT INTO messaging.move_allowance (realm_id, user_id, used_until) VALUES (${work.realmId}, ${userId}, clock_timestamp())
-    ON CONFLICT DO NOTHING`);
+    INSERT INTO messaging.move_allowance AS a (realm_id, user_id, used_until) VALUES (${work.realmId}, ${userId}, clock_timestamp())
+    ON CONFLICT (realm_id, user_id) DO UPDATE SET used_until = clock_timestamp()
+      WHERE a.used_until > clock_timestamp() + make_interval(secs => ${longestSeconds})`);
   const { used } = await work.one(sql.type(z.object({ used: z.number() }))`
     SELECT extract(epoch FROM used_until - clock_timestamp())::float8 AS used FROM messaging.move_allowance
     WHERE realm_id = ${work.realmId} AND user_id = ${userId} FOR UPDATE`);

@@ -106,6 +106,17 @@ export const drop = (database: Database, row: DeliveryRow): Promise<number> =>
 export const end = async (work: Work, row: DeliveryRow): Promise<boolean> =>
   (await work.run(sql.unsafe`DELETE FROM messaging.webhook_delivery WHERE ${isRow(row)}`)) > 0;
 
+/**
+ * Makes messages due that wait longer than any attempt lasts: their time was stored before the clock of the database was
+ * set back.
+ */
+export const endOverlongWaits = (database: Database): Promise<number> =>
+  database.run(sql.unsafe`
+    UPDATE messaging.webhook_delivery SET due_at = statement_timestamp()
+    WHERE due_at > statement_timestamp() + make_interval(secs => ${leaseSeconds + 2 * longestDelaySeconds})
+      AND due_at > statement_timestamp()
+        + make_interval(secs => ${leaseSeconds} * 2 ^ least(attempts, ${doublings}) + ${2 * longestDelaySeconds})`);
+
 /** Deletes messages that were not posted within a day. */
 export const forgetOld = (database: Database): Promise<void> =>
   inBatches(deletedAtOnce, () =>

@@ -1,8 +1,9 @@
 import { type CommonConfig, Counter, type Process, repeat } from '@natter/service-kit';
 import type { WebhookDelivery } from './deliver-webhook.ts';
-import { forgetOld } from './delivery-row.ts';
+import { endOverlongWaits, forgetOld } from './delivery-row.ts';
 import { startWebhookLoop, type WebhookLoop } from './webhook-loop.ts';
 
+const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
 /** Posts messages to outgoing webhook bots, and deletes those that could not be posted in time. */
@@ -20,12 +21,17 @@ export function startOutgoingWebhooks(
     onOutcome: (outcome) => deliveries.inc({ outcome }),
     onError: (error, context) => log.warn({ err: error, ...context }, 'posting to an outgoing webhook bot failed'),
   });
+  const onWaitError = (error: unknown): void => log.warn({ err: error }, 'correcting the times of deliveries failed');
+  const stopCorrecting = repeat({ everyMs: minuteMs, onError: onWaitError }, async () => {
+    if ((await endOverlongWaits(delivery.database)) > 0) loop.hint();
+  });
   const onError = (error: unknown): void => log.warn({ err: error }, 'deleting old deliveries failed');
   const stopSweep = repeat({ everyMs: hourMs, onError }, () => forgetOld(delivery.database));
   return {
     hint: loop.hint,
     stop: async () => {
       await stopSweep();
+      await stopCorrecting();
       await loop.stop();
     },
   };

@@ -19,7 +19,7 @@ export async function tellOwner(
   const isAllowed = await work.run(sql.unsafe`
     UPDATE messaging.outgoing_webhook SET told_at = clock_timestamp()
     WHERE realm_id = ${work.realmId} AND user_id = ${bot_id}
-      AND coalesce(told_at < clock_timestamp() - make_interval(mins => ${everyMinutes}), true)`);
+      AND coalesce(told_at NOT BETWEEN clock_timestamp() - make_interval(mins => ${everyMinutes}) AND clock_timestamp(), true)`);
   if (isAllowed === 0) return;
   const content = `${text}\n\nFurther failures of this bot are not reported for an hour.`;
   await queueNotice(work, { from: 'Notification Bot', to: { userIds: [owner_id] }, content });

@@ -23,10 +23,14 @@ const queues = (tx: Transaction): [string, QueueRow][] =>
 const byId = ([a]: [string, QueueRow], [b]: [string, QueueRow]): number => (a < b ? -1 : 1);
 const aliveAt = (tx: Transaction): number => (tx.get(aliveTable, '')?.at as number | undefined) ?? 0;
 
+const isAhead = ({ tx, server }: Call): boolean => aliveAt(tx) > server.now();
+
 /** The condition `lives` of event-queue. */
-function lives({ tx, server }: Call, queue: QueueRow, outageSeconds: unknown): boolean {
+function lives(call: Call, queue: QueueRow, outageSeconds: unknown): boolean {
+  const { tx, server } = call;
   const at = aliveAt(tx);
   const graceMs = Number(outageSeconds) * 1_000;
+  if (isAhead(call)) return true;
   return queue.expiresAt > (at < server.now() - graceMs ? at : server.now()) - graceMs;
 }
 
@@ -50,7 +54,7 @@ async function insert({ tx, values, server }: Call) {
 
 async function touch(call: Call) {
   const { tx, values, server } = call;
-  const [realm, ids, outageSeconds, factor] = values;
+  const [realm, ids, , outageSeconds, factor] = values;
   const touched: { queue_id: string }[] = [];
   for (const id of listOf<string>(ids).sort()) {
     await tx.lock(`${table} ${id}`);
@@ -63,9 +67,11 @@ async function touch(call: Call) {
 }
 
 /** Advances the mark that clients can poll; returns it where it stood still in an outage. */
-async function mark({ tx, values, server }: Call) {
+async function mark(call: Call) {
+  const { tx, values, server } = call;
   const graceMs = Number(values[1]) * 1_000;
-  const isDue = () => aliveAt(tx) < server.now() - 500 && aliveAt(tx) >= server.now() - graceMs;
+  const isDue = () =>
+    (aliveAt(tx) < server.now() - 500 && aliveAt(tx) >= server.now() - graceMs) || isAhead(call);
   const before = aliveAt(tx);
   if (isDue()) {
     await tx.lock(`${aliveTable} `);
@@ -127,7 +133,7 @@ export const queueShapes: Shape[] = [
       const [realms, ids] = [listOf<number>(values[0]), listOf<string>(values[1])];
       const found = ids.flatMap((id, index) => {
         const queue = queueOf(tx, id);
-        const isFound = queue && queue.realmId === realms[index] && lives(call, queue, values[2]);
+        const isFound = queue && queue.realmId === realms[index] && lives(call, queue, values[3]);
         return isFound && clockOf(tx, queue.realmId)?.epoch === queue.epoch
           ? [{ record: JSON.parse(queue.record) }]
           : [];
@@ -150,8 +156,9 @@ export const queueShapes: Shape[] = [
   ],
   [
     /^WITH due AS \(SELECT queue_id FROM event_queue\.queue WHERE expires_at < now\(\)/,
-    ({ tx, values, server }) => {
-      const isOutage = aliveAt(tx) < server.now() - Number(values[1]) * 1_000;
+    (call) => {
+      const { tx, values, server } = call;
+      const isOutage = aliveAt(tx) < server.now() - Number(values[1]) * 1_000 || isAhead(call);
       return remove(tx, ({ expiresAt }) => !isOutage && expiresAt < server.now() - 10_000);
     },
   ],

@@ -1,0 +1,163 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, type Database, migrate, sql, type Work } from '@natter/database';
+import { connectRedis, type LogRedis } from '@natter/event-log';
+import { bringServers, type Servers } from '@natter/local';
+import { createLogger } from '@natter/service-kit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { takeJobs } from '../../services/messaging/src/link-previews/jobs.ts';
+import { fetchesLeft } from '../../services/messaging/src/link-previews/page-cache.ts';
+import { countMoved, requireMoveAllowance } from '../../services/messaging/src/messages/move-allowance.ts';
+import { claim, dueBots, endOverlongWaits } from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
+import { makeNoticesDue } from '../../services/messaging/src/scheduled-messages/make-notices-due.ts';
+import { mayTell } from '../../services/messaging/src/system-messages/notice-allowance.ts';
+import { createHotState, withKnownTimes } from '../../services/presence/src/hot-state.ts';
+import { createRecordState } from '../../services/presence/src/record-state.ts';
+import { startWriteBehind } from '../../services/presence/src/write-behind.ts';
+
+const realmId = 7;
+const daySeconds = 86_400;
+
+let servers: Servers;
+let database: Database;
+let redis: LogRedis;
+/** Seconds of the clock of Redis. */
+let clock = Math.floor(Date.now() / 1000);
+const nowMs = (): number => clock * 1_000;
+beforeAll(async () => {
+  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
+  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  const url = servers.postgresUrl;
+  database = createDatabase({ url, maxConnections: 2, name: 'test', onError: () => undefined });
+  await new Promise<void>((resolve) => {
+    redis = connectRedis(servers.redisUrl, (state) => state === 'up' && resolve());
+  });
+});
+afterAll(async () => {
+  redis?.close();
+  await database?.close();
+  await servers?.stop();
+});
+
+describe('after the clock of Postgres was set back by a day', () => {
+  /** A unit of work that changes no versions and announces nothing. */
+  const work = (): Work => ({ ...database, realmId }) as unknown as Work;
+  const row = sql.type(z.object({ is: z.boolean() }));
+
+  test('a user may move messages', async () => {
+    await countedUntil('move_allowance', 1);
+    await requireMoveAllowance(work(), 1);
+    await countMoved(work(), 1, 50_000);
+    await expect(requireMoveAllowance(work(), 1)).rejects.toThrow('too many messages');
+  });
+
+  test('the notification bot writes about changes of a user', async () => {
+    await countedUntil('notice_allowance', 1);
+    expect(await mayTell(work(), 1, 5_000)).toBe(true);
+    expect(await mayTell(work(), 1, 1)).toBe(false);
+  });
+
+  const countedUntil = (table: string, userId: number) =>
+    database.run(sql.unsafe`
+      INSERT INTO ${sql.identifier(['messaging', table])}
+      VALUES (${realmId}, ${userId}, now() + make_interval(secs => ${daySeconds + 60}))`);
+
+  test('previews are made, also by the worker that has taken a job since', async () => {
+    await database.run(sql.unsafe`
+      INSERT INTO messaging.link_preview_job (realm_id, message_id, content_hash, urls, taken_until)
+      VALUES (${realmId}, 1, 'x', '{}', now() + interval '1 day')`);
+    const take = () => takeJobs(database, { limit: 8, perRealm: 2, running: [] });
+    expect(await take()).toHaveLength(1);
+    expect(await take()).toHaveLength(0);
+  });
+
+  test('pages that were fetched do not count', async () => {
+    await database.run(sql.unsafe`
+      INSERT INTO messaging.link_preview (realm_id, url_hash, fetched_at, expires_at)
+      SELECT ${realmId}, n::text::bytea, now() + interval '1 day', now() + interval '1 day' FROM generate_series(1, 10) n`);
+    const before = await fetchesLeft(database, realmId);
+    await database.run(sql.unsafe`UPDATE messaging.link_preview SET fetched_at = now() - interval '1 minute'`);
+    expect(before - (await fetchesLeft(database, realmId))).toBe(10);
+  });
+
+  test('messages are posted to bots, but not those that another process posts now', async () => {
+    await database.run(sql.unsafe`
+      INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, attempts, due_at, created_at)
+      SELECT ${realmId}, 5, n, n, now() + interval '1 day', now() FROM generate_series(0, 11) n`);
+    expect(await endOverlongWaits(database)).toBe(12);
+    const [bot] = await dueBots(database);
+    for (let taken = 0; taken < 12; taken++) expect(await claim(database, bot as never)).toBeDefined();
+    expect(await endOverlongWaits(database)).toBe(0);
+    expect(await dueBots(database)).toEqual([]);
+  });
+
+  test('notices are sent, and scheduled messages wait for their time', async () => {
+    const insert = (kind: string) =>
+      database.run(sql.unsafe`
+        INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, content, due_at, client)
+        VALUES (${realmId}, 1, 1, ${kind}, 'text', now() + interval '1 day', 'test')`);
+    for (const kind of ['notice', 'message', 'reminder']) await insert(kind);
+    await makeNoticesDue(database);
+    const due = await database.any(
+      row`SELECT kind = 'notice' AS is FROM messaging.scheduled_message WHERE due_at <= clock_timestamp()`,
+    );
+    expect(due).toEqual([{ is: true }]);
+  });
+});
+
+describe('after the clock of Redis was set back by ten minutes', () => {
+  const [rightly, ahead] = [clock, clock + 600];
+  const states = {
+    Redis: () => createHotState({ redis: redis.redis, runId: redis.runId, now: nowMs }, database),
+    'Postgres alone': () => createRecordState(database, nowMs),
+  };
+
+  test.each(Object.keys(states) as (keyof typeof states)[])(
+    'a user is not active, and later posts are seen, in %s',
+    async (name) => {
+      const userId = name === 'Redis' ? 1 : 2;
+      const state = withKnownTimes(states[name](), nowMs);
+      clock = ahead;
+      await state.post(realmId, userId, ahead, true);
+      expect(await state.readOne(realmId, userId)).toMatchObject({ activeAt: ahead, connectedAt: ahead });
+      clock = rightly;
+      expect(await state.readOne(realmId, userId)).toBeUndefined();
+      expect((await state.read(realmId, 0)).presences.find((one) => one.userId === userId)?.activeAt ?? 0).toBe(0);
+      const { activeBefore, changed } = await state.post(realmId, userId, rightly, true);
+      expect([activeBefore, changed]).toEqual([
+        0,
+        expect.objectContaining({ activeAt: rightly, connectedAt: rightly }),
+      ]);
+      expect(await state.readOne(realmId, userId)).toMatchObject({ activeAt: rightly, connectedAt: rightly });
+    },
+  );
+
+  test('a post that Redis missed changes no newer state', async () => {
+    const state = withKnownTimes(states.Redis(), nowMs);
+    clock = rightly;
+    await state.post(realmId, 3, rightly, true);
+    expect((await state.post(realmId, 3, rightly - 300, true)).changed).toBeUndefined();
+    expect(await state.readOne(realmId, 3)).toMatchObject({ activeAt: rightly });
+  });
+
+  test('a time in Postgres that is ahead is neither loaded nor kept', async () => {
+    clock = rightly;
+    const other = realmId + 1;
+    await database.run(sql.unsafe`
+      INSERT INTO presence.presence (realm_id, user_id, active_at, connected_at, update_id)
+      VALUES (${other}, 1, ${ahead}, ${ahead}, 1)`);
+    const state = states.Redis();
+    await state.post(other, 2, rightly, true);
+    expect(await state.readOne(other, 1)).toMatchObject({ activeAt: 0, connectedAt: 0 });
+    const { changed } = await state.post(other, 1, rightly, true);
+    const behind = startWriteBehind(database, createLogger('test', 'silent'), nowMs);
+    if (changed) behind.stored(other, changed);
+    await behind.stop();
+    expect(await createRecordState(database, nowMs).readOne(other, 1)).toMatchObject({
+      activeAt: rightly,
+      connectedAt: rightly,
+    });
+  });
+});
