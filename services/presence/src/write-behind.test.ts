@@ -30,7 +30,13 @@ test('inputs and states that Postgres refuses are written when it accepts them',
   const [presence, inputs] = state.written;
   expect(state.written).toHaveLength(2);
   expect(presence?.slice(0, 5)).toEqual([[1], [7], [900], [900], [4]]);
-  expect(inputs).toEqual([[1, 1], [7, 8], [3, 1]].map((column) => expect.arrayContaining(column)));
+  expect(inputs).toEqual(
+    [
+      [1, 1],
+      [7, 8],
+      [3, 1],
+    ].map((column) => expect.arrayContaining(column)),
+  );
 });
 
 test('inputs that were written before a failure are not written again', async () => {

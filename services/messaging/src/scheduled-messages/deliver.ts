@@ -41,6 +41,8 @@ type DueRow = z.infer<typeof dueRow>;
 
 const batchSize = 250;
 const maxAttempts = 4;
+/** Time for messages one by one, before other realms have their turn. */
+const aloneMs = 5_000;
 /** Delay before the next attempt after a failure that the message did not cause. */
 const retryMs = 5_000;
 
@@ -59,7 +61,11 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     if (rows.length === 0) return 'idle';
     const outcome = await deliverTogether(realmId, rows, false);
     if (outcome !== 'split') return outcome === 'taken' ? 'idle' : rows.length === batchSize ? 'more' : 'done';
-    for (const row of rows) await deliverAlone(realmId, row);
+    const end = performance.now() + aloneMs;
+    for (const row of rows) {
+      if (performance.now() > end) return 'more';
+      await deliverAlone(realmId, row);
+    }
     return rows.length === batchSize ? 'more' : 'done';
   };
 

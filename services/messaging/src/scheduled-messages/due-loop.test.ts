@@ -4,7 +4,7 @@ import type { Outcome } from './deliver.ts';
 import { startDueLoop } from './due-loop.ts';
 
 /** A loop over realms that always have due messages, and how often each had its turn. */
-function startWith(deliver: (realmId: number) => Promise<Outcome>) {
+function startWith(deliver: (realmId: number) => Promise<Outcome>, batchMs?: number) {
   const due = [1];
   const turns = new Map<number, number>();
   const database = {
@@ -19,6 +19,7 @@ function startWith(deliver: (realmId: number) => Promise<Outcome>) {
       return deliver(realmId);
     },
     onError: () => undefined,
+    ...(batchMs === undefined ? {} : { batchMs }),
   });
   return { due, turns, loop };
 }
@@ -48,6 +49,29 @@ test('a realm whose batch does not end keeps no other waiting, and has one batch
   await expect.poll(() => turns.get(2) ?? 0).toBeGreaterThan(2);
   expect(turns.get(1)).toBe(1);
   end();
+  await loop.stop();
+});
+
+test('realms whose batches do not end keep no other waiting, however many places they could take', async () => {
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const { due, turns, loop } = startWith(async (realmId) => {
+    if (realmId < 10) await ended;
+    return 'done';
+  });
+  due.push(2, 3, 4, 5, 6);
+  await expect.poll(() => turns.size, { timeout: 60_000 }).toBe(6);
+  due.push(10);
+  await expect.poll(() => turns.get(10) ?? 0, { timeout: 60_000 }).toBeGreaterThan(2);
+  end();
+  await loop.stop();
+});
+
+test('a batch that does not end is given up, and the realm has another turn', async () => {
+  const { turns, loop } = startWith(() => new Promise(() => undefined), 100);
+  await expect.poll(() => turns.get(1) ?? 0, { timeout: 60_000 }).toBeGreaterThan(1);
   await loop.stop();
 });
 

@@ -1,4 +1,4 @@
-import { type Database, sql } from '@natter/database';
+import { type Database, sql, untilDeadline, withDeadline } from '@natter/database';
 import { z } from 'zod';
 import type { Outcome } from './deliver.ts';
 
@@ -12,14 +12,23 @@ export interface DueLoopOptions {
   database: Database;
   deliver: (realmId: number) => Promise<Outcome>;
   onError: (error: unknown) => void;
+  /** A batch is given up after this time. */
+  batchMs?: number;
 }
 
 /** A hint can be lost, so this is the maximum sleep. */
 const longestSleepMs = 1_000;
 const idlePauseMs = 30;
+/** Batches at a time. One that takes longer than `slowMs` waits for something, and no longer counts. */
 const realmsAtOnce = 4;
+const slowMs = 1_000;
+/** Batches at a time with those that do not count. */
+const mostAtOnce = 16;
+const defaultBatchMs = 60_000;
 
 const failurePauseMs = (): number => 200 + Math.random() * 300;
+/** A realm whose batch failed late waits as long as the batch took, at most this time, so that others get its place. */
+const longestPauseMs = 10_000;
 
 const stateRow = z.object({ now: z.number(), next: z.number().nullable() });
 
@@ -27,7 +36,7 @@ const stateRow = z.object({ now: z.number(), next: z.number().nullable() });
  * Sleeps until the next message is due by the database's clock, begins a batch of each realm with due messages, and sleeps
  * again. A realm with many messages, or slow ones, keeps no other waiting: its next batch begins after those of others.
  */
-export function startDueLoop({ database, deliver, onError }: DueLoopOptions): DueLoop {
+export function startDueLoop({ database, deliver, onError, batchMs = defaultBatchMs }: DueLoopOptions): DueLoop {
   let isStopped = false;
   let wakeAt = 0;
   /** Difference between the database's clock and this process's monotonic clock, in seconds. */
@@ -36,6 +45,10 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
   let timer: NodeJS.Timeout | undefined;
   /** Realms whose batch is being delivered. */
   const running = new Map<number, Promise<void>>();
+  /** Batches that count against `realmsAtOnce`. */
+  let counted = 0;
+  /** Ends the wait for a place. */
+  let free: () => void = () => undefined;
   /** Realms whose batch failed, with the time of the next attempt. */
   const failed = new Map<number, number>();
   /** Whether a batch has sent something since the last round. */
@@ -75,6 +88,7 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
       isStopped = true;
       clearTimeout(timer);
       wake();
+      free();
       await loop;
       await Promise.all(running.values());
     },
@@ -86,22 +100,47 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
     for (const [id, until] of failed) if (until < performance.now()) failed.delete(id);
     const waiting = realms.map(({ realm_id }) => realm_id).filter((id) => !running.has(id) && !failed.has(id));
     for (const realmId of waiting.sort(() => Math.random() - 0.5)) {
-      if (running.size >= realmsAtOnce) await Promise.race(running.values());
+      await untilFree();
       if (isStopped) return;
       running.set(realmId, deliverBatch(realmId));
     }
   }
 
+  async function untilFree(): Promise<void> {
+    while (!isStopped && (counted >= realmsAtOnce || running.size >= mostAtOnce))
+      await new Promise<void>((resolve) => {
+        free = resolve;
+      });
+  }
+
+  /** Takes a place; the returned function gives it back, once. */
+  function count(): () => void {
+    let places = 1;
+    counted += places;
+    return () => {
+      counted -= places;
+      places = 0;
+      free();
+    };
+  }
+
   async function deliverBatch(realmId: number): Promise<void> {
+    const uncount = count();
+    const slow = setTimeout(uncount, slowMs);
+    const begun = performance.now();
     try {
-      if ((await deliver(realmId)) === 'idle') return;
+      const outcome = await withDeadline(batchMs, () => untilDeadline(deliver(realmId)));
+      if (outcome === 'idle') return;
       hasDelivered = true;
       wake();
     } catch (error) {
       onError(error);
-      failed.set(realmId, performance.now() + failurePauseMs());
+      const tookMs = performance.now() - begun;
+      failed.set(realmId, performance.now() + failurePauseMs() + Math.min(tookMs, longestPauseMs));
     } finally {
+      clearTimeout(slow);
       running.delete(realmId);
+      uncount();
     }
   }
 

@@ -70,8 +70,7 @@ async function touch(call: Call) {
 async function mark(call: Call) {
   const { tx, values, server } = call;
   const graceMs = Number(values[1]) * 1_000;
-  const isDue = () =>
-    (aliveAt(tx) < server.now() - 500 && aliveAt(tx) >= server.now() - graceMs) || isAhead(call);
+  const isDue = () => (aliveAt(tx) < server.now() - 500 && aliveAt(tx) >= server.now() - graceMs) || isAhead(call);
   const before = aliveAt(tx);
   if (isDue()) {
     await tx.lock(`${aliveTable} `);
