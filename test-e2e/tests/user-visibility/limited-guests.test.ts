@@ -191,7 +191,7 @@ describe('a guest', () => {
     const friend = await realm.person();
     const member = await realm.person();
     await subscribe(realm.owner, `typing ${guest.user_id}`, [guest, friend]);
-    await expect.poll(() => known(guest), patient).toContain(friend.user_id);
+    await expect.poll(() => known(guest)).toContain(friend.user_id);
     const [queue, open] = [await guest.queue({}), await member.queue({})];
     const to = [guest.user_id, friend.user_id, member.user_id];
     const typed = (event: Json) => event.type === 'typing' && event.op === 'start';

@@ -65,7 +65,6 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
 
   /** Hints that arrived before their predecessors. */
   let early: { entries: LogEntry[]; bytes: number; behind: Position | undefined }[] = [];
-  const earlyBytes = (): number => early.reduce((sum, hint) => sum + hint.bytes, 0);
   /** The last number that a service announced. The stream ends before it while Redis refuses writes. */
   let announced = 0;
   let isStarted = false;
@@ -109,7 +108,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       return epoch;
     },
     get bytes() {
-      return bytes + earlyBytes();
+      return early.reduce((sum, hint) => sum + hint.bytes, bytes);
     },
     get hasListeners() {
       return listeners.size > 0;
