@@ -1,4 +1,4 @@
-import { openRealm, type Realm } from '@natter/testkit';
+import { Client, connected, countOf, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -26,4 +26,54 @@ test('a key that is not there, and values that are no text, are refused', async 
   expect((await member.send('DELETE', '/bot_storage', { keys: ['nothing'] })).status).toBe(400);
   expect((await member.send('PUT', '/bot_storage', { storage: { a: 1 } })).status).toBe(400);
   expect((await member.send('PUT', '/bot_storage', {})).body.code).toBe('REQUEST_VARIABLE_MISSING');
+});
+
+const sizeOf = async (userId: number) => {
+  const { rows } = await connected((client) =>
+    client.query(`SELECT entries, bytes::int AS bytes FROM users.bot_storage_size WHERE user_id = ${userId}`),
+  );
+  return rows[0];
+};
+
+test('entries and their bytes are counted when they are added, changed and removed', async () => {
+  const person = await realm.person();
+  await person.ok('PUT', '/bot_storage', { storage: { a: 'xy', é: '€' } });
+  expect(await sizeOf(person.user_id)).toEqual({ entries: 2, bytes: 8 });
+  await person.ok('PUT', '/bot_storage', { storage: { a: 'xyz', b: '' } });
+  expect(await sizeOf(person.user_id)).toEqual({ entries: 3, bytes: 10 });
+  await person.ok('DELETE', '/bot_storage', { keys: ['a'] });
+  expect(await sizeOf(person.user_id)).toEqual({ entries: 2, bytes: 6 });
+  expect((await person.send('DELETE', '/bot_storage', { keys: ['b', 'c'] })).status).toBe(400);
+  expect(await sizeOf(person.user_id)).toEqual({ entries: 2, bytes: 6 });
+  await person.ok('DELETE', '/bot_storage');
+  expect(await sizeOf(person.user_id)).toEqual({ entries: 0, bytes: 0 });
+});
+
+test('an account keeps at most 10,000 entries, also if they are short', async () => {
+  const person = await realm.person();
+  const storage = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`${index}`, '']));
+  await person.ok('PUT', '/bot_storage', { storage });
+  const more = await person.put('/bot_storage', { storage: { more: '' } });
+  expect([more.status, more.body.msg]).toEqual([400, 'Too many entries in the storage of this bot (limit: 10000)']);
+  await person.ok('PUT', '/bot_storage', { storage: { 1: 'changed' } });
+});
+
+test('a person and the bots that they created share a limit, and a deactivated bot stores nothing', async () => {
+  const person = await realm.person();
+  const [full_name, short_name] = ['Keeper', `keeper${person.user_id}`];
+  const { user_id, api_key } = await person.ok('POST', '/bots', { full_name, short_name });
+  const bot = new Client(person, { user_id, api_key, full_name, email: `${short_name}-bot@${realm.host}` });
+  await bot.ok('PUT', '/bot_storage', { storage: { key: 'value' } });
+  await person.ok('PUT', '/bot_storage', { storage: { key: 'value' } });
+  await connected((client) =>
+    client.query(`UPDATE users.bot_storage_size SET bytes = 99999999 WHERE user_id = ${user_id}`),
+  );
+  const full = 'Too much text in the storage of all bots of one user (limit: 100000000 bytes)';
+  expect((await person.put('/bot_storage', { storage: { other: 'value' } })).body.msg).toBe(full);
+  // The bot still counts for its creator.
+  await realm.administrator.ok('PATCH', `/bots/${user_id}`, { bot_owner_id: realm.member2.user_id });
+  expect((await person.put('/bot_storage', { storage: { other: 'value' } })).body.msg).toBe(full);
+  await realm.member2.ok('PUT', '/bot_storage', { storage: { other: 'value' } });
+  await realm.administrator.ok('DELETE', `/bots/${user_id}`);
+  expect(await countOf('users.bot_storage', `user_id = ${user_id}`)).toBe(0);
 });

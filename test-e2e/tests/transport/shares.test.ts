@@ -58,6 +58,24 @@ test.each(Object.keys(shared) as (keyof typeof shared)[])(
   },
 );
 
+test.each(Object.keys(shared) as (keyof typeof shared)[])(
+  'the %s of a bot count for the member who created it, and take no room from the user who receives it',
+  async (name) => {
+    const { limit, what, table, by, add, differing } = shared[name];
+    const realm = await openRealm();
+    const { member, member2, administrator } = realm;
+    const bot = await botOf(realm, member);
+    expect((await add(bot, 0)).status).toBe(200);
+    await copyRow({ table, where: `realm_id = ${realm.id} AND ${by} = ${bot.user_id}` }, limit - 1, differing);
+    const full = [400, 'BAD_REQUEST', `Too many ${what} of one user (limit: ${limit})`];
+    expect(refusalOf(await add(member, 1))).toEqual(full);
+    await administrator.ok('PATCH', `/bots/${bot.user_id}`, { bot_owner_id: member2.user_id });
+    expect(refusalOf(await add(member, 2))).toEqual(full);
+    expect((await add(member2, 3)).status).toBe(200);
+  },
+  300_000,
+);
+
 test('a member takes a part of the text of descriptions alone, whether channels are created or changed', async () => {
   const { member, administrator, member2 } = await openRealm();
   // 25 KB of HTML.

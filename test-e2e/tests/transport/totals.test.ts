@@ -37,6 +37,11 @@ const newest = (table: string) => (realm: Realm) => ({
   table,
   where: `realm_id = ${realm.id} ORDER BY message_id DESC`,
 });
+const uploadsOfLength = (length: string): Pick<Total, 'open' | 'rows' | 'differing'> => ({
+  open: async (realm) => () => realm.member.post('/tus', {}, { 'upload-length': length }),
+  rows: ({ member }) => ({ table: 'messaging.resumable_upload', where: `owner_id = ${member.user_id}` }),
+  differing: { id: "'copy' || n" },
+});
 
 /**
  * The total that one user or one organization accumulates is limited, also under concurrent requests. Maximum sizes of the
@@ -195,16 +200,8 @@ const collections: Record<string, Total> = {
     rows: ofMember('messaging.user_topic'),
     differing: { topic: "'copy ' || n", topic_key: "'copy ' || n" },
   },
-  unfinishedUploads: {
-    limit: 100,
-    what: 'unfinished uploads',
-    open:
-      async ({ member }) =>
-      () =>
-        member.post('/tus', {}, { 'upload-length': '1' }),
-    rows: ({ member }) => ({ table: 'messaging.resumable_upload', where: `owner_id = ${member.user_id}` }),
-    differing: { id: "'copy' || n" },
-  },
+  resumableUploads: { limit: 5_000, what: 'resumable uploads within a day', ...uploadsOfLength('0') },
+  unfinishedUploads: { limit: 100, what: 'unfinished uploads', ...uploadsOfLength('1') },
   uploads: {
     limit: 50_000,
     what: 'uploaded files',

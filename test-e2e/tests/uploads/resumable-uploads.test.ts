@@ -264,6 +264,18 @@ test('unfinished uploads of a person and their bots take a part of the quota alo
   expect((await append(owner, other, { offset: 0, bytes: Buffer.alloc(14 * mib) })).status).toBe(200);
 });
 
+test('unfinished uploads of a bot that is given away take no room from the user who receives it', async () => {
+  const { owner, member, member2, host } = await openRealm();
+  const full_name = 'Filler';
+  const { user_id, api_key } = await member.ok('POST', '/bots', { full_name, short_name: 'filler' });
+  const bot = new Client(member, { user_id, api_key, full_name, email: `filler-bot@${host}` });
+  for (let n = 0; n < 100; n++) await create(bot, 1);
+  await owner.ok('PATCH', `/bots/${user_id}`, { bot_owner_id: member2.user_id });
+  const refused = await tus(member, 'POST', '/api/v1/tus', { headers: { 'upload-length': '1' } });
+  expect([refused.status, refused.body.msg]).toEqual([400, 'Too many unfinished uploads (limit: 100)']);
+  await create(member2, 1);
+});
+
 test('a file above the limit is refused when its upload is created', async () => {
   for (const size of [25 * mib + 1, Number.MAX_SAFE_INTEGER]) {
     const { status, body } = await tus(who, 'POST', '/api/v1/tus', { headers: { 'upload-length': String(size) } });

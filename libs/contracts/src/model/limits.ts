@@ -46,6 +46,8 @@ export const totals = {
   savedSnippets: { what: 'saved snippets', limit: 1_000, bytes: 4 * mebibyte },
   scheduledMessages: { what: 'scheduled messages', limit: 1_000, bytes: 4 * mebibyte },
   topicPreferences: { what: 'topic preferences', limit: 50_000, bytes: 4 * mebibyte },
+  /** Finished ones too, until they expire after 24 hours. */
+  resumableUploads: { what: 'resumable uploads within a day', limit: 5_000 },
   unfinishedUploads: { what: 'unfinished uploads', limit: 100 },
   uploads: { what: 'uploaded files', limit: 50_000 },
   // Per realm.
@@ -68,6 +70,13 @@ export const totals = {
   edits: { what: 'edits of a message', limit: 1_000, bytes: mebibyte },
   reactions: { what: 'reactions to a message', limit: 5_000 },
   submessages: { what: 'submessages of a message', limit: 10_000, bytes: mebibyte },
+} as const;
+
+/** How much bots may keep: one account, and a person with the bots that they created. */
+export const botStorage = {
+  entries: 10_000,
+  bytes: 10_000_000,
+  ofPerson: { entries: 100_000, bytes: 100_000_000 },
 } as const;
 
 /**

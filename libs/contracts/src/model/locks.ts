@@ -46,6 +46,7 @@ const numbersOfTotals = {
   groupMembers: 7529,
   botAccounts: 7530,
   botsPerDay: 7531,
+  resumableUploads: 7532,
 } as const satisfies Record<keyof typeof totals, number>;
 type Total = keyof typeof totals;
 
@@ -80,6 +81,7 @@ export const advisoryLocks = {
   playgrounds: { number: 7302, key: 'realm', guards: 'the order of announced lists of playgrounds' },
   'profile-fields': { number: 7304, key: 'realm', guards: 'the order of announced lists of profile fields' },
   drafts: { number: 7301, key: 'user', guards: 'no draft is stored while synchronization is switched off' },
+  'bot-storage': { number: 7313, key: 'user', guards: 'the bots of a person store one after the other' },
   // In earlier releases it shared 7302 with playgrounds. Rows are locked and compared too, so a process that locks 7302
   // is harmless.
   'scheduled-delivery': { number: 7312, key: 'realm', guards: 'one scheduler delivers in a realm at a time' },

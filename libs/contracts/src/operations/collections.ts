@@ -35,6 +35,9 @@ const fragment = text(string(1_000));
 const viewName = text(string(1_000).describe('The name of the view; omit it for built-in views.').optional());
 const token = text(string(10_000));
 const storageKeys = list(string(1_000), 10_000).describe('The keys. By default all.');
+const [entriesPerUnit, charactersPerUnit] = [100, 100_000];
+const storageWeight = (values: readonly string[]): number =>
+  values.length / entriesPerUnit + values.reduce((total, { length }) => total + length, 0) / charactersPerUnit;
 const appToken = { token, appid: text(string(500)) };
 /** The operations for a kind of token. Each kind has two paths: with the name of its vendor, and with that of the platform. */
 const deviceTokens = <const A extends Params, const P extends string>(path: P, name: string, params: A) => ({
@@ -171,6 +174,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'PUT', path: '/bot_storage' },
     summary: 'Keep texts under keys; other keys stay.',
+    weigh: ({ storage }) => storageWeight(Object.values(storage)),
     params: { storage: json(record(string(1_000_000), { keys: 10_000, keyCharacters: 1_000 })) },
     errors,
   }),
@@ -179,6 +183,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/bot_storage' },
     summary: 'Forget these keys, or all.',
+    weigh: ({ keys }) => (keys ? keys.length / 20 : 20),
     params: { keys: json(storageKeys.optional()) },
     errors,
   }),

@@ -130,14 +130,11 @@ export async function requireRoomForDescriptions(
   if (!channels.some(isLong)) return;
   const bytes = sql.fragment`(octet_length(description) + octet_length(rendered_description))`;
   const long = sql.fragment`channels.channel WHERE realm_id = ${work.realmId} AND ${bytes} > ${usualDescription}`;
-  const creator = sql.fragment`(SELECT coalesce(bot_owner_id, user_id) FROM channels.person
-    WHERE realm_id = ${work.realmId} AND user_id = ${channels[0]?.creator_id ?? null}::int)`;
   if (!isAdministrator(actor))
     await requireShare(
       work,
       totals.channelDescriptions,
-      sql.fragment`${long} AND creator_id IN (
-        SELECT user_id FROM channels.person WHERE realm_id = ${work.realmId} AND (user_id = ${creator} OR bot_owner_id = ${creator}))`,
+      sql.fragment`${long} AND creator_id IN ${accountsFor(work, channels[0]?.creator_id ?? null)}`,
       bytes,
     );
   await requireRoom(work, totals.channelDescriptions, long, bytes);
@@ -148,16 +145,24 @@ export async function requireRoomForChannels(
   { work, actor }: Decision,
   { before, after }: { before?: object; after: object },
 ): Promise<void> {
-  const personId = actor.botOwnerId ?? actor.userId;
-  const accounts = sql.fragment`(
-    SELECT user_id FROM channels.person WHERE realm_id = ${work.realmId} AND (user_id = ${personId} OR bot_owner_id = ${personId}))`;
   await requireRoomForPermissions(work, {
     total: totals.channels,
     ofRealm: sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`,
-    accounts: isAdministrator(actor) ? undefined : accounts,
+    accounts: isAdministrator(actor) ? undefined : accountsFor(work, actor.userId),
     before,
     after,
   });
+}
+
+/**
+ * The person whose share this account uses, and their bots: a bot counts for the person who created it, also after it was
+ * given to another user.
+ */
+function accountsFor({ realmId }: Work, accountId: number | null) {
+  const person = sql.fragment`(SELECT coalesce(created_by, user_id) FROM channels.person
+    WHERE realm_id = ${realmId} AND user_id = ${accountId}::int)`;
+  return sql.fragment`(SELECT user_id FROM channels.person
+    WHERE realm_id = ${realmId} AND (user_id = ${person} OR created_by = ${person}))`;
 }
 
 function checkMayCreate(decision: Decision, configuration: Configuration): void {

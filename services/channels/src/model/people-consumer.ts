@@ -112,6 +112,7 @@ const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, directory, {
   await subscribeNewcomer(work, directory, person, note ?? {});
 };
 
+/** A trigger notes the first owner of a bot as `created_by`, which never changes. */
 async function storePerson(work: Work, person: Person): Promise<void> {
   await work.run(sql.unsafe`
     INSERT INTO channels.person (realm_id, user_id, email, role, is_active, is_bot, bot_owner_id, notifications)

@@ -13,7 +13,7 @@ import { type FileStore, type Handlers, handle, handleWrite, type Owner } from '
 import { z } from 'zod';
 import { addAttachment, mib, requireRoomForFile, tooLargeText, type UploadLimits } from './add-attachment.ts';
 import { describedBy } from './tus-metadata.ts';
-import { ofPerson, requirePersonsSpace, requireQuota, tooLarge } from './unfinished-space.ts';
+import { requirePersonsSpace, requireQuota, tooLarge, unfinishedOf, uploadsOf } from './unfinished-space.ts';
 
 /** An upload expires after this time, complete or not. */
 const lifetime = sql.fragment`interval '24 hours'`;
@@ -22,6 +22,8 @@ const sweptAtOnce = 500;
 
 const uploadRow = z.object({
   id: z.string(),
+  /** For whom it counts. */
+  person_id: z.number(),
   file_key: z.string(),
   name: z.string(),
   content_type: z.string(),
@@ -33,7 +35,7 @@ const uploadRow = z.object({
 });
 type UploadRow = z.infer<typeof uploadRow>;
 const countRow = z.object({ count: z.number() });
-const columns = sql.fragment`id, file_key, name, content_type, metadata, size, received, url, floor(extract(epoch FROM expires_at))::float8 AS expires`;
+const columns = sql.fragment`id, coalesce(person_id, owner_id) AS person_id, file_key, name, content_type, metadata, size, received, url, floor(extract(epoch FROM expires_at))::float8 AS expires`;
 
 /** Uploads whose data arrives in several requests, at any gateway. */
 export function resumableUploadHandlers(
@@ -68,10 +70,11 @@ export function resumableUploadHandlers(
         const key = randomUUID();
         await store.begin(work, key);
         const upload = await work.one(sql.type(uploadRow)`
-          INSERT INTO messaging.resumable_upload (realm_id, id, owner_id, file_key, name, content_type, metadata, size, expires_at)
-          VALUES (${work.realmId}, ${randomBytes(18).toString('base64url')}, ${userId}, ${key}, ${name}, ${contentType}, ${upload_metadata}, ${size}, now() + ${lifetime})
+          INSERT INTO messaging.resumable_upload (realm_id, id, owner_id, person_id, file_key, name, content_type, metadata, size, expires_at)
+          VALUES (${work.realmId}, ${randomBytes(18).toString('base64url')}, ${userId}, ${personId}, ${key}, ${name}, ${contentType}, ${upload_metadata}, ${size}, now() + ${lifetime})
           RETURNING ${columns}`);
-        await requireRoom(work, totals.unfinishedUploads, ofPerson(work.realmId, personId));
+        await requireRoom(work, totals.resumableUploads, uploadsOf(work.realmId, personId));
+        await requireRoom(work, totals.unfinishedUploads, unfinishedOf(work.realmId, personId));
         await requireRoomForFile(work, userId);
         return settled(work, userId, upload);
       });
@@ -103,7 +106,7 @@ export function resumableUploadHandlers(
             UPDATE messaging.resumable_upload SET received = ${received} WHERE realm_id = ${work.realmId} AND id = ${upload_id}`);
           if (received < upload.size) {
             await requireQuota(work, 0, quotaMib);
-            await requirePersonsSpace(work, actor.botOwnerId ?? actor.userId, limits);
+            await requirePersonsSpace(work, upload.person_id, limits);
           }
           return settled(work, actor.userId, { ...upload, received });
         });

@@ -4,10 +4,14 @@ import { z } from 'zod';
 import { requireSpace, spaceTaken } from '../model/files/attachment-row.ts';
 import { mib, type UploadLimits } from './add-attachment.ts';
 
-/** The unfinished uploads of a person and their bots. */
-export const ofPerson = (realmId: number, personId: number) => sql.fragment`messaging.resumable_upload u
-  LEFT JOIN messaging.standing s ON s.realm_id = u.realm_id AND s.user_id = u.owner_id
-  WHERE u.realm_id = ${realmId} AND u.received < u.size AND u.expires_at > now() AND coalesce(s.bot_owner_id, u.owner_id) = ${personId}`;
+/**
+ * The uploads that a person and their bots created: those of a bot stay with its owner of that moment, so that nobody gets
+ * room by giving a bot away.
+ */
+export const uploadsOf = (realmId: number, personId: number) => sql.fragment`messaging.resumable_upload
+  WHERE realm_id = ${realmId} AND expires_at > now() AND coalesce(person_id, owner_id) = ${personId}`;
+export const unfinishedOf = (realmId: number, personId: number) =>
+  sql.fragment`${uploadsOf(realmId, personId)} AND received < size`;
 
 /** Refuses what the realm has no room for. */
 export async function requireQuota(work: Work, moreBytes: number, quotaMib: number): Promise<void> {
@@ -30,7 +34,7 @@ export async function requirePersonsSpace(
   { maxMib, quotaMib }: UploadLimits,
 ): Promise<void> {
   const { bytes } = await work.one(sql.type(bytesRow)`
-    SELECT coalesce(sum(u.received), 0)::float8 AS bytes FROM ${ofPerson(work.realmId, personId)}`);
+    SELECT coalesce(sum(received), 0)::float8 AS bytes FROM ${unfinishedOf(work.realmId, personId)}`);
   if (bytes > Math.max(maxMib, quotaMib * part) * mib)
     throw tooLarge('Your unfinished uploads take too much space. Finish or delete some of them.');
 }

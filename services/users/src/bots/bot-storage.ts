@@ -1,64 +1,84 @@
-import { badRequest, collectionOperations } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { type Actor, badRequest, botStorage, type ChatError, collectionOperations } from '@natter/contracts';
+import { lockFor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { lockAccount } from '../model/find-account.ts';
+import { ownAccounts, personOf } from '../model/own-accounts.ts';
 
-/** Total length of keys and values, in characters. */
-const maxCharacters = 10_000_000;
 const itemRow = z.object({ key: z.string(), value: z.string() });
 
 /** Key-value storage of a bot between its runs; separate for each bot. */
 export function botStorageHandlers(owner: Owner): Handlers {
   return [
     handle(collectionOperations.getBotStorage, async ({ actor }, { keys }) => {
-      const items = await read(owner.database, actor.userId, keys);
+      const items = await owner.database.any(sql.type(itemRow)`
+        SELECT key, value FROM users.bot_storage WHERE user_id = ${actor.userId} AND ${named(keys)} ORDER BY key`);
+      requireAll(items.length, keys);
       return { storage: Object.fromEntries(items.map(({ key, value }) => [key, value])) };
     }),
 
     handleWrite(collectionOperations.updateBotStorage, async (context, params) => {
       const { userId } = context.actor;
       return context.write(async (work) => {
-        await lockAccount(work, userId);
+        await lockStorage(work, userId);
         await work.run(sql.unsafe`
           INSERT INTO users.bot_storage (user_id, key, value)
           SELECT ${userId}, i.key, i.value FROM json_each_text(${JSON.stringify(params.storage)}::json) i
           ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value`);
-        const { size } = await work.one(sql.type(z.object({ size: z.number() }))`
-          SELECT coalesce(sum(length(key) + length(value)), 0)::int AS size FROM users.bot_storage WHERE user_id = ${userId}`);
-        if (size > maxCharacters)
-          throw badRequest(
-            `Request exceeds storage limit by ${size - maxCharacters} characters. The limit is ${maxCharacters} characters.`,
-          );
+        await requireRoomInStorage(work, context.actor);
         return {};
       });
     }),
 
-    handleWrite(collectionOperations.deleteBotStorage, async (context, params) => {
+    handleWrite(collectionOperations.deleteBotStorage, async (context, { keys }) => {
       const { userId } = context.actor;
       return context.write(async (work) => {
-        await lockAccount(work, userId);
-        const items = await read(work, userId, params.keys);
-        await work.run(sql.unsafe`
-          DELETE FROM users.bot_storage WHERE user_id = ${userId} AND key = ANY(${sql.array(
-            items.map(({ key }) => key),
-            'text',
-          )})`);
+        await lockStorage(work, userId);
+        const removed = await work.run(
+          sql.unsafe`DELETE FROM users.bot_storage WHERE user_id = ${userId} AND ${named(keys)}`,
+        );
+        requireAll(removed, keys);
         return {};
       });
     }),
   ];
 }
 
-/** All entries, or those under the given keys, each of which must exist. */
-async function read(
-  executor: Executor,
-  userId: number,
-  keys: string[] | undefined,
-): Promise<z.infer<typeof itemRow>[]> {
-  const named = keys === undefined ? sql.fragment`true` : sql.fragment`key = ANY(${sql.array(keys, 'text')})`;
-  const items = await executor.any(sql.type(itemRow)`
-    SELECT key, value FROM users.bot_storage WHERE user_id = ${userId} AND ${named} ORDER BY key`);
-  if (keys !== undefined && items.length < new Set(keys).size) throw badRequest('Key does not exist.');
-  return items;
+const named = (keys: string[] | undefined) =>
+  keys === undefined ? sql.fragment`true` : sql.fragment`key = ANY(${sql.array(keys, 'text')})`;
+
+/** Each named key must exist. */
+function requireAll(found: number, keys: string[] | undefined): void {
+  if (keys !== undefined && found < new Set(keys).size) throw badRequest('Key does not exist.');
 }
+
+const idRow = z.object({ id: z.number() });
+
+/** The limits of a person include all of their bots. */
+async function lockStorage(work: Work, userId: number): Promise<void> {
+  const { id } = await work.one(sql.type(idRow)`SELECT ${personOf(userId)} AS id`);
+  await lockFor(work, 'bot-storage', id);
+}
+
+const sizeRow = z.object({ entries: z.number(), bytes: z.number() });
+
+/** Triggers keep the sizes, so no entry is read here. */
+async function requireRoomInStorage(work: Work, actor: Actor): Promise<void> {
+  const sizeOf = (accounts: ReturnType<typeof sql.fragment>) =>
+    work.one(sql.type(sizeRow)`
+      SELECT coalesce(sum(entries), 0)::int AS entries, coalesce(sum(bytes), 0)::float8 AS bytes
+      FROM users.bot_storage_size WHERE user_id IN ${accounts}`);
+  const own = await sizeOf(sql.fragment`(${actor.userId})`);
+  if (own.entries > botStorage.entries) throw tooMany('this bot', botStorage.entries);
+  if (own.bytes > botStorage.bytes)
+    throw badRequest(
+      `Request exceeds storage limit by ${own.bytes - botStorage.bytes} bytes. The limit is ${botStorage.bytes} bytes.`,
+    );
+  const { ofPerson } = botStorage;
+  const all = await sizeOf(ownAccounts(actor));
+  if (all.entries > ofPerson.entries) throw tooMany('all bots of one user', ofPerson.entries);
+  if (all.bytes > ofPerson.bytes)
+    throw badRequest(`Too much text in the storage of all bots of one user (limit: ${ofPerson.bytes} bytes)`);
+}
+
+const tooMany = (what: string, limit: number): ChatError =>
+  badRequest(`Too many entries in the storage of ${what} (limit: ${limit})`);

@@ -21,15 +21,15 @@ export interface NewAccount {
   note?: Omit<NewcomerNote, 'delivery_email' | 'settings'>;
 }
 
-/** Inserts an account with its system groups and the realm's default settings, and announces it. */
+/** Inserts an account (a trigger notes the owner of a bot as its creator) with its system groups and the realm's default settings, and announces it. */
 export async function insertAccount(work: Work, account: NewAccount): Promise<User> {
   const settings = account.is_bot ? {} : await initialSettings(work);
   const bot_type = account.is_bot ? (account.bot_type ?? 1) : null;
   const row = await work
     .one(sql.type(accountRow)`
-    INSERT INTO users.account (realm_id, email, full_name, role, password_hash, is_bot, is_system_bot, bot_type, bot_owner_id, created_by, can_create_users, can_change_user_emails, settings)
+    INSERT INTO users.account (realm_id, email, full_name, role, password_hash, is_bot, is_system_bot, bot_type, bot_owner_id, can_create_users, can_change_user_emails, settings)
     VALUES (${work.realmId}, ${account.email}, ${account.full_name}, ${account.role}, ${account.password_hash}, ${account.is_bot ?? false},
-      ${account.is_system_bot ?? false}, ${bot_type}, ${account.bot_owner_id ?? null}, ${account.bot_owner_id ?? null}, ${account.can_create_users ?? false},
+      ${account.is_system_bot ?? false}, ${bot_type}, ${account.bot_owner_id ?? null}, ${account.can_create_users ?? false},
       ${account.can_change_user_emails ?? false}, ${JSON.stringify(settings)}::jsonb)
     RETURNING ${accountColumns}`)
     .catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { type Actor, isAdministrator, totals } from '@natter/contracts';
 import { requireRoom, requireRoomForPermissions, requireShare, sql, type Work } from '@natter/database';
-import { ownAccounts } from './own-accounts.ts';
+import { accountsOf, ownAccounts, personOf } from './own-accounts.ts';
 
 /** Call it after a group was added with these permissions, or got them in a change. */
 export const requireRoomForGroups = (
@@ -21,14 +21,12 @@ export async function requireRoomForMembers(work: Work, actor: Actor, groupId: n
   const members = sql.fragment`(
       SELECT group_id FROM users.group_member UNION ALL SELECT group_id FROM users.group_subgroup
     ) m JOIN users.user_group g ON g.id = m.group_id WHERE g.realm_id = ${work.realmId} AND NOT g.is_system`;
+  const creator = sql.fragment`(SELECT creator_id FROM users.user_group WHERE id = ${groupId})`;
   if (!isAdministrator(actor))
     await requireShare(
       work,
       totals.groupMembers,
-      sql.fragment`${members} AND g.creator_id IN (
-        SELECT a.id FROM users.user_group made JOIN users.account c ON c.id = made.creator_id
-        JOIN users.account a ON a.realm_id = made.realm_id AND coalesce(a.bot_owner_id, a.id) = coalesce(c.bot_owner_id, c.id)
-        WHERE made.id = ${groupId})`,
+      sql.fragment`${members} AND g.creator_id IN ${accountsOf(work.realmId, personOf(creator))}`,
     );
   await requireRoom(work, totals.groupMembers, members);
 }

@@ -16,6 +16,7 @@ export const channelsProjections: readonly Projection[] = [
       is_active: 'a.is_active',
       is_bot: 'a.is_bot',
       bot_owner_id: 'a.bot_owner_id',
+      created_by: 'a.created_by',
     },
     from: accounts,
     // The defaults of a channel's notification settings: the user's own settings over the realm's defaults.

@@ -58,7 +58,13 @@ export const messagingProjections: readonly Projection[] = [
     table: 'messaging.standing',
     consumer: 'notices',
     events: personEvents,
-    columns: { realm_id, user_id: 'a.id', role: 'a.role', bot_owner_id: 'a.bot_owner_id' },
+    columns: {
+      realm_id,
+      user_id: 'a.id',
+      role: 'a.role',
+      bot_owner_id: 'a.bot_owner_id',
+      created_by: 'a.created_by',
+    },
     from: accounts,
     // Not used any more; the next release drops it.
     own: ['full_name'],

@@ -52,9 +52,12 @@ export const isBotFull = (bot: { realmId: Fragment; botId: Fragment }): Fragment
   sql.fragment`EXISTS (SELECT FROM messaging.webhook_delivery
     WHERE realm_id = ${bot.realmId} AND bot_id = ${bot.botId} OFFSET ${maxWaiting.bot - 1})`;
 
-/** The owner of a bot. A bot without an owner counts as its own. */
+/**
+ * The user whose room the messages of a bot take: who created it, so that a bot which is given away takes no room from the
+ * next owner. A bot without an owner counts as its own.
+ */
 export const ownerOf = (bot: { realmId: Fragment; botId: Fragment }): Fragment =>
-  sql.fragment`coalesce((SELECT s.bot_owner_id FROM messaging.standing s
+  sql.fragment`coalesce((SELECT coalesce(s.created_by, s.bot_owner_id) FROM messaging.standing s
     WHERE s.realm_id = ${bot.realmId} AND s.user_id = ${bot.botId}), ${bot.botId})`;
 
 /**
