@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, countOf, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeEach, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -27,6 +27,18 @@ const join = (key: string, form: Json = {}) =>
 const userOf = async (id: number): Promise<Json> =>
   (await realm.owner.ok('GET', '/users', { user_ids: [id] })).members[0];
 const everyone = (permission: string) => ({ [permission]: { new: groups['role:members'] } });
+
+test('an ID that a link names many times is stored once', async () => {
+  const form = { name: 'crew', description: '', members: [] };
+  const { group_id } = await realm.owner.ok('POST', '/user_groups/create', form);
+  const group_ids = Array<number>(1_000).fill(group_id);
+  await link(realm.owner, { group_ids });
+  const [invite] = await invites(realm.owner);
+  const stored = () => countOf('users.invitation', `id = ${invite.id} AND group_ids = '{${group_id}}'`);
+  expect(await stored()).toBe(1);
+  await realm.owner.ok('PATCH', `/invites/multiuse/${invite.id}`, { group_ids });
+  expect(await stored()).toBe(1);
+});
 
 test('POST /invites/multiuse gives a link of the realm with a key of 40 characters, valid for ten days', async () => {
   const url = await link(realm.administrator);

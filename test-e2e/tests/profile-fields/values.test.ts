@@ -29,6 +29,16 @@ const set = (name: string, value: Json) =>
 const refused = ({ status, body }: Json): Json => [status, body.code];
 const badRequest = [400, 'BAD_REQUEST'];
 
+test('of several values for one field the last counts, and is announced once', async () => {
+  const [person, watcher] = [await realm.person(), await realm.person()];
+  const queue = await watcher.queue({ event_types: ['realm_user'] });
+  const data = ['one', 'two', 'three'].map((value) => ({ id: ids.short, value }));
+  await person.ok('PATCH', '/users/me/profile_data', { data });
+  await person.ok('PATCH', '/users/me/profile_data', { data: [{ id: ids.date, value: '1999-02-28' }] });
+  const changed = async () => (await queue.next((event) => event.op === 'update')).person.custom_profile_field;
+  expect([(await changed()).value, (await changed()).value]).toEqual(['three', '1999-02-28']);
+});
+
 const people = (): Json[] => [
   ['short', '*hello*', { value: '*hello*', rendered_value: '<p><em>hello</em></p>' }],
   ['long', 'some\ntext', { value: 'some\ntext', rendered_value: '<p>some<br>\ntext</p>' }],

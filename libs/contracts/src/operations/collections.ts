@@ -183,7 +183,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/bot_storage' },
     summary: 'Forget these keys, or all.',
-    weigh: ({ keys }) => (keys ? keys.length / 20 : 20),
+    weigh: ({ keys }) => (keys ? keys.length / 500 : 20),
     params: { keys: json(storageKeys.optional()) },
     errors,
   }),

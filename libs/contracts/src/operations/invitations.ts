@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id, integer, string, trimmed, union } from '../model/bounded.ts';
 import { limits } from '../model/limits.ts';
 import { operation, pageSchema } from '../model/operation.ts';
-import { bool, idList, int, json, text } from '../model/param.ts';
+import { bool, distinctIds, int, json, text } from '../model/param.ts';
 
 const invitationSchema = z.object({
   id: int.describe('The ID of the invitation.'),
@@ -19,11 +19,16 @@ const invitationSchema = z.object({
 export type Invitation = z.infer<typeof invitationSchema>;
 
 const inviteAs = union([z.literal(100), z.literal(200), z.literal(300), z.literal(400), z.literal(600)]);
+/** Groups and channels that one unit of the rate limit covers. */
+const namedPerUnit = 50;
+type Named = Record<'group_ids' | 'stream_ids', number[] | undefined>;
+const weighNamed = ({ group_ids = [], stream_ids = [] }: Named): number =>
+  (group_ids.length + stream_ids.length) / namedPerUnit;
 const shared = {
   /** Null: never; absent: the server's default. */
   invite_expires_in_minutes: json(integer(1, 100_000_000).nullable().optional()),
   invite_as: json(inviteAs.default(400)),
-  group_ids: json(idList(1_000).default([])),
+  group_ids: json(distinctIds(1_000).default([])),
   include_realm_default_subscriptions: json(bool.default(false)),
   /** Clients that cannot omit a value send the word `null`. */
   welcome_message_custom_text: text(
@@ -57,7 +62,8 @@ export const invitationOperations = {
     caller: 'human',
     permission: 'create_multiuse_invite_group',
     summary: 'Create a reusable invitation link.',
-    params: { ...shared, stream_ids: json(idList(1_000).default([])) },
+    weigh: weighNamed,
+    params: { ...shared, stream_ids: json(distinctIds(1_000).default([])) },
     result: z.object({ invite_link: z.string() }),
     errors,
     events,
@@ -69,12 +75,13 @@ export const invitationOperations = {
     caller: 'human',
     permission: 'create_multiuse_invite_group',
     summary: 'Change what a reusable invitation link gives and when it expires; what is not given stays.',
+    weigh: weighNamed,
     params: {
       invite_id,
       invite_expires_in_minutes: shared.invite_expires_in_minutes,
       invite_as: json(inviteAs.optional()),
-      stream_ids: json(idList(1_000).optional()),
-      group_ids: json(idList(1_000).optional()),
+      stream_ids: json(distinctIds(1_000).optional()),
+      group_ids: json(distinctIds(1_000).optional()),
       include_realm_default_subscriptions: json(bool.optional()),
       welcome_message_custom_text: shared.welcome_message_custom_text,
     },
@@ -89,9 +96,10 @@ export const invitationOperations = {
     permission: 'can_invite_users_group',
     summary: 'Invite people by mail.',
     weight: 20,
+    weigh: weighNamed,
     params: {
       ...shared,
-      stream_ids: json(idList(1_000)),
+      stream_ids: json(distinctIds(1_000)),
       invitee_emails: text(string(100_000)),
       notify_referrer_on_join: json(bool.default(true)),
     },
@@ -186,7 +194,7 @@ export const invitationOperations = {
     caller: 'internal',
     callers: ['users'],
     summary: 'Refuses channels to which the actor may not subscribe others. Bus only.',
-    params: { stream_ids: json(idList(1_000)) },
+    params: { stream_ids: json(distinctIds(1_000)) },
     errors,
     isReadOnly: true,
     deadlineMs: 5_000,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyJson, id, list, object, record, string, trimmed, union } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
-import { bool, idList, int, json, text } from '../model/param.ts';
+import { bool, distinctIds, idList, int, json, text } from '../model/param.ts';
 
 export const profileFieldFetchTypes: readonly string[] = ['custom_profile_fields'];
 
@@ -60,6 +60,8 @@ const flags = {
   required: json(bool.optional()),
   editable_by_user: json(bool.optional()),
 };
+/** All users receive each changed value. */
+export const profileDataWeight = (entries: readonly unknown[] = []): number => entries.length / 2;
 const label = text(trimmed(1_000).optional());
 const fieldName = text(trimmed(1_000).describe('The name of the field, at most 40 characters.').optional());
 const errors = ['BAD_REQUEST'] as const;
@@ -124,6 +126,7 @@ export const profileFieldOperations = {
     caller: 'human',
     weight: 2,
     summary: "Change values of the caller's custom profile fields.",
+    weigh: ({ data }) => profileDataWeight(data),
     params: { data: json(list(profileEntrySchema, 100).describe('The values to set.')) },
     errors,
     events,
@@ -135,7 +138,8 @@ export const profileFieldOperations = {
     caller: 'human',
     weight: 2,
     summary: "Take away values of the caller's custom profile fields.",
-    params: { data: json(idList(100).describe('The IDs of the fields whose values are removed.')) },
+    weigh: ({ data }) => profileDataWeight(data),
+    params: { data: json(distinctIds(100).describe('The IDs of the fields whose values are removed.')) },
     errors,
     events,
   }),

@@ -8,7 +8,7 @@ import { collectionFetchTypes } from './collections.ts';
 import { credentialOperations } from './credentials.ts';
 import { emailAddress } from './email-address.ts';
 import { groupFetchTypes } from './groups.ts';
-import { profileEntrySchema, profileFieldFetchTypes } from './profile-fields.ts';
+import { profileDataWeight, profileEntrySchema, profileFieldFetchTypes } from './profile-fields.ts';
 import { realmFetchTypes } from './realm.ts';
 import { serverSettings } from './server-settings.ts';
 import { sessionOperations } from './sessions.ts';
@@ -124,6 +124,7 @@ export const userOperations = {
     role: 'administrator',
     summary: "Change a user's name, role, profile or address, by ID or by address.",
     weight: 2,
+    weigh: ({ profile_data }) => profileDataWeight(profile_data),
     params: {
       user_id_or_email: text(string(1_000)),
       full_name: text(string(1_000).optional()),

@@ -2,7 +2,10 @@ import { type LogEvent, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
-/** Adds a user to the projections of roles, of owners of bots and of system bots. A trigger notes the first owner of a bot as `created_by`. */
+/**
+ * Adds a user to the projections of roles, of owners of bots and of system bots. A trigger notes the first owner of a bot
+ * as `created_by`.
+ */
 export async function addRole(work: Work, { body: { person } }: LogEvent<'realm_user/add'>): Promise<void> {
   await work.run(sql.unsafe`
     INSERT INTO messaging.standing (realm_id, user_id, role, bot_owner_id)

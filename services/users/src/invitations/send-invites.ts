@@ -3,11 +3,11 @@ import { requireRoom, requireShare, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handleStored, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
-import { mayInGroup, mayManage } from '../model/access-group.ts';
+import { mayAddMembers } from '../model/access-group.ts';
 import type { UsersConfig } from '../model/config.ts';
 import { mayInviteAs } from '../model/conveyed-rights.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
-import { findGroup } from '../model/group-row.ts';
+import { readGroupRules } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
 import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
@@ -108,12 +108,13 @@ export function requireRank(holder: Holder, inviteAs: number): void {
 }
 
 export async function requireGroups(work: Work, holder: Holder, groupIds: readonly number[]): Promise<void> {
+  if (groupIds.length === 0) return;
+  const realm = await readRealm(work, work.realmId);
+  const groups = new Map((await readGroupRules(work, work.realmId, groupIds)).map((group) => [group.id, group]));
   for (const id of groupIds) {
-    const group = await findGroup(work, work.realmId, id);
+    const group = groups.get(id);
     if (!group || group.is_deactivated) throw badRequest('Invalid user group');
-    if (group.is_system) throw badRequest('Insufficient permission');
-    if (!mayInGroup(group, 'can_add_members_group', holder) && !(await mayManage(work, group, holder)))
-      throw badRequest('Insufficient permission');
+    if (group.is_system || !mayAddMembers(realm, group, holder)) throw badRequest('Insufficient permission');
   }
 }
 

@@ -16,7 +16,6 @@ import { conveyedRights } from '../model/conveyed-rights.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { createApiKey, hashPassword } from '../model/credentials/passwords.ts';
 import { checkedFullName, requireUniqueName } from '../model/full-name.ts';
-import { insertMembers } from '../model/group-members.ts';
 import { insertAccount } from '../model/insert-account.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
 import { announceInvites, findByKey, type InvitationRow, isLinkOpen } from '../model/invitation-row.ts';
@@ -134,16 +133,20 @@ async function makeAccount(work: Work, { key, full_name, password_hash, ...given
     welcome_message_custom_text: conveyed.welcomeText,
   };
   const { user_id } = await insertAccount(work, { email, full_name, role: conveyed.role, password_hash, note });
-  for (const id of conveyed.groupIds) {
-    await insertMembers(work, id, [user_id]);
-    emitMembers(work, 'add_members', id, [user_id]);
-  }
-  if (conveyed.groupIds.length > 0) bumpMembers(work, [user_id]);
+  await joinGroups(work, user_id, conveyed.groupIds);
   if (invitation.email !== null) {
     await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE id = ${invitation.id}`);
     await announceInvites(work, [invitation.inviter_id]);
   }
   return { user_id, email };
+}
+
+async function joinGroups(work: Work, userId: number, groupIds: readonly number[]): Promise<void> {
+  if (groupIds.length === 0) return;
+  await work.run(sql.unsafe`
+    INSERT INTO users.group_member (group_id, user_id) SELECT id, ${userId} FROM unnest(${sql.array([...groupIds], 'int4')}) id`);
+  for (const id of groupIds) emitMembers(work, 'add_members', id, [userId]);
+  bumpMembers(work, [userId]);
 }
 
 const noInvitation = (): ChatError => badRequest('Whoops. The confirmation link has expired or been deactivated.');

@@ -1,9 +1,9 @@
 import { badRequest, type GroupPermission, groupPermissions, roles } from '@natter/contracts';
 import { type Executor, lock, sql, type Work } from '@natter/database';
 import { type Holder, isPermitted } from '@natter/permissions';
-import { findGroup, type GroupRow, permissionOf } from './group-row.ts';
+import { findGroup, type GroupRow, type GroupRules, permissionOf } from './group-row.ts';
 import { mayIn } from './holder.ts';
-import { readRealm } from './read-realm.ts';
+import { type Realm, readRealm } from './read-realm.ts';
 
 export async function requireGroup(executor: Executor, realmId: number, id: number): Promise<GroupRow> {
   const row = await findGroup(executor, realmId, id);
@@ -21,7 +21,7 @@ export async function lockGroup(work: Work, id: number): Promise<GroupRow> {
   return row;
 }
 
-export const mayInGroup = (row: GroupRow, name: GroupPermission, holder: Holder): boolean =>
+export const mayInGroup = (row: GroupRules, name: GroupPermission, holder: Holder): boolean =>
   isPermitted(groupPermissions[name], permissionOf(row, name), holder);
 
 /** Permitted by the realm's permission for all groups, or by the group's own. */
@@ -29,6 +29,12 @@ export async function mayManage(work: Work, row: GroupRow, holder: Holder): Prom
   if (mayInGroup(row, 'can_manage_group', holder)) return true;
   return mayIn(await readRealm(work, work.realmId), 'can_manage_all_groups', holder);
 }
+
+/** Whether the holder may add members to a group: permitted by the group, or as one of its managers. */
+export const mayAddMembers = (realm: Realm, row: GroupRules, holder: Holder): boolean =>
+  mayInGroup(row, 'can_add_members_group', holder) ||
+  mayInGroup(row, 'can_manage_group', holder) ||
+  mayIn(realm, 'can_manage_all_groups', holder);
 
 export async function requireManager(work: Work, row: GroupRow, holder: Holder): Promise<void> {
   if (!(await mayManage(work, row, holder))) throw badRequest('Insufficient permission');

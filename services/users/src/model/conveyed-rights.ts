@@ -2,8 +2,8 @@ import { isAdministrator } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { z } from 'zod';
-import { mayInGroup, mayManage } from './access-group.ts';
-import { findGroup } from './group-row.ts';
+import { mayAddMembers } from './access-group.ts';
+import { readGroupRules } from './group-row.ts';
 import { holderOf, mayIn } from './holder.ts';
 import type { InvitationRow } from './invitation-row.ts';
 import type { Realm } from './read-realm.ts';
@@ -39,13 +39,12 @@ export async function conveyedRights(work: Work, realm: Realm, row: InvitationRo
   const permission = isByLink ? 'create_multiuse_invite_group' : 'can_invite_users_group';
   if (!inviter.is_active || holder.isBot || !mayIn(realm, permission, holder)) return undefined;
   if (!mayInviteAs(holder, row.invite_as)) return undefined;
-  const groupIds: number[] = [];
-  // A client may have named a group twice.
-  for (const id of [...new Set(row.group_ids)].sort((a, b) => a - b))
-    if (await mayAddToGroup(work, id, holder)) groupIds.push(id);
+  const groups = await readGroupRules(work, work.realmId, row.group_ids, sql.fragment`FOR SHARE OF g`);
   return {
     role: row.invite_as,
-    groupIds,
+    groupIds: groups
+      .filter((group) => !group.is_deactivated && !group.is_system && mayAddMembers(realm, group, holder))
+      .map(({ id }) => id),
     welcomeText: isAdministrator(holder) ? row.welcome_text : null,
     mayAddSubscribers: mayIn(realm, 'can_add_subscribers_group', holder),
   };
@@ -53,10 +52,3 @@ export async function conveyedRights(work: Work, realm: Realm, row: InvitationRo
 
 /** The invited role may not be above the inviter's. */
 export const mayInviteAs = (holder: Holder, role: number): boolean => role >= holder.role;
-
-async function mayAddToGroup(work: Work, id: number, holder: Holder): Promise<boolean> {
-  await work.run(sql.unsafe`SELECT FROM users.user_group WHERE realm_id = ${work.realmId} AND id = ${id} FOR SHARE`);
-  const group = await findGroup(work, work.realmId, id);
-  if (!group || group.is_deactivated || group.is_system) return false;
-  return mayInGroup(group, 'can_add_members_group', holder) || (await mayManage(work, group, holder));
-}

@@ -3,23 +3,29 @@ import { type Executor, sql } from '@natter/database';
 import { normalized } from '@natter/permissions';
 import { z } from 'zod';
 
-const groupRow = z.object({
+const rulesRow = z.object({
   id: z.number(),
-  name: z.string(),
-  description: z.string(),
   is_system: z.boolean(),
   is_deactivated: z.boolean(),
-  creator_id: z.number().nullable(),
-  created_at: z.date(),
   permissions: z.record(z.string(), z.any()),
   nobody_id: z.number(),
+});
+/** What decides who may change a group. */
+export type GroupRules = z.infer<typeof rulesRow>;
+
+const groupRow = rulesRow.extend({
+  name: z.string(),
+  description: z.string(),
+  creator_id: z.number().nullable(),
+  created_at: z.date(),
   members: z.array(z.number()),
   subgroups: z.array(z.number()),
 });
 export type GroupRow = z.infer<typeof groupRow>;
 
-const columns = sql.fragment`g.id, g.name, g.description, g.is_system, g.is_deactivated, g.creator_id, g.created_at, g.permissions,
-  (SELECT n.id FROM users.user_group n WHERE n.realm_id = g.realm_id AND n.name = 'role:nobody') AS nobody_id,
+const rulesColumns = sql.fragment`g.id, g.is_system, g.is_deactivated, g.permissions,
+  (SELECT n.id FROM users.user_group n WHERE n.realm_id = g.realm_id AND n.name = 'role:nobody') AS nobody_id`;
+const columns = sql.fragment`${rulesColumns}, g.name, g.description, g.creator_id, g.created_at,
   coalesce((SELECT json_agg(m.user_id ORDER BY m.user_id) FROM users.group_member m
     WHERE m.group_id = g.id AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = g.realm_id AND a.id = m.user_id AND NOT a.is_active)), '[]') AS members,
   coalesce((SELECT array_agg(s.subgroup_id ORDER BY s.subgroup_id) FROM users.group_subgroup s WHERE s.group_id = g.id), '{}') AS subgroups`;
@@ -36,8 +42,19 @@ export const findGroup = (executor: Executor, realmId: number, id: number): Prom
     sql.type(groupRow)`SELECT ${columns} FROM users.user_group g WHERE g.realm_id = ${realmId} AND g.id = ${id}`,
   );
 
+/** Without the members, which may be many; in the order of the ids. */
+export const readGroupRules = (
+  executor: Executor,
+  realmId: number,
+  ids: readonly number[],
+  lock = sql.fragment``,
+): Promise<readonly GroupRules[]> =>
+  executor.any(sql.type(rulesRow)`
+    SELECT ${rulesColumns} FROM users.user_group g
+    WHERE g.realm_id = ${realmId} AND g.id = ANY(${sql.array([...ids], 'int4')}) ORDER BY g.id ${lock}`);
+
 /** The value of one of the group's own permissions. */
-export const permissionOf = (row: GroupRow, name: GroupPermission): GroupSetting =>
+export const permissionOf = (row: Pick<GroupRow, 'permissions' | 'nobody_id'>, name: GroupPermission): GroupSetting =>
   row.permissions[name] ?? row.nobody_id;
 
 export const toGroup = (row: GroupRow): UserGroup => ({

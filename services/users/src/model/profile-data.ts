@@ -49,11 +49,12 @@ export interface NewValues {
 export const renderedValues = async (
   renderer: Renderer,
   author: Author,
-  entries: readonly ProfileEntry[],
-): Promise<NewValues> => ({
-  entries,
-  htmls: await renderer.renderTexts(author, [...new Set(entries.flatMap(mayBeMarkdown))]),
-});
+  given: readonly ProfileEntry[],
+): Promise<NewValues> => {
+  // The last value of a field counts, because every change is announced to all users.
+  const entries = [...new Map(given.map((entry) => [entry.id, entry])).values()];
+  return { entries, htmls: await renderer.renderTexts(author, [...new Set(entries.flatMap(mayBeMarkdown))]) };
+};
 
 /** Changes values of a user's custom profile fields; only administrators change fields that users may not edit. */
 export async function changeProfileData(
