@@ -30,6 +30,7 @@ import { outgoingWebhookHandlers } from './bots/outgoing-webhook.ts';
 import { callHandlers } from './calls/calls.ts';
 import { exportHandlers } from './exports/exports.ts';
 import { invitationHandlers } from './invitations/index.ts';
+import { startInvitationSweep } from './invitations/invitation-sweep.ts';
 import { joinHandlers } from './join/join.ts';
 import { linkifierHandlers } from './linkifiers/linkifiers.ts';
 import { acquaintanceConsumer } from './model/acquaintance-consumer.ts';
@@ -211,11 +212,14 @@ function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfi
   const stopBotRanks = startBotRanks(owner, seal, (error, realm) =>
     log.warn({ err: error, realm }, 'lowering bots to the role of their owners failed'),
   );
+  const stopSweep = startInvitationSweep(owner.database, (error) =>
+    log.warn({ err: error }, 'deleting ended invitations failed; it will be retried'),
+  );
   const stopReseal = startReseal(owner, seal, log);
   const stopLimits = startLimits(owner, bus, (error, realm) =>
     log.warn({ err: error, realm }, 'limiting the guests of a realm failed; it will be retried'),
   );
   return async () => {
-    await Promise.all([stopFullMembers(), stopLimits(), stopBotRanks(), stopReseal()]);
+    await Promise.all([stopFullMembers(), stopLimits(), stopBotRanks(), stopReseal(), stopSweep()]);
   };
 }

@@ -56,6 +56,18 @@ test('no address, no stream_ids, a role above the own: refused', async () => {
   expect(refused(await realm.member.post('/invites', form))).toEqual(badRequest);
 });
 
+test('a user who may no longer invite sends no invitation again, but revokes it', async () => {
+  const { owner, member } = realm;
+  await member.ok('POST', '/invites', { invitee_emails: 'a@natter.example', stream_ids: [] });
+  const [{ id }] = (await invites()) as [Json];
+  const { user_groups } = await owner.ok('GET', '/user_groups');
+  const administrators = user_groups.find((group: Json) => group.name === 'role:administrators').id;
+  await owner.ok('PATCH', '/realm', { can_invite_users_group: { new: administrators } });
+  expect(refused(await member.post(`/invites/${id}/resend`))).toEqual(badRequest);
+  await realm.administrator.ok('POST', `/invites/${id}/resend`);
+  await member.ok('DELETE', `/invites/${id}`);
+});
+
 test('an invitation by mail is sent again and revoked by its maker and administrators', async () => {
   await realm.member.ok('POST', '/invites', { invitee_emails: 'a@natter.example', stream_ids: [] });
   const [{ id }] = (await invites()) as [Json];

@@ -295,7 +295,7 @@ const collections: Record<string, Total> = {
   },
   invitations: {
     limit: 20_000,
-    what: 'open invitations',
+    what: 'open or recent invitations',
     open:
       async ({ owner }) =>
       () =>

@@ -60,7 +60,8 @@ export const totals = {
   groups: { what: 'user groups', limit: 10_000, bytes: 4 * mebibyte },
   /** Direct members and subgroups of all groups that are not the system's. */
   groupMembers: { what: 'members of user groups', limit: 500_000 },
-  invitations: { what: 'open invitations', limit: 20_000 },
+  /** Those of the last day count also if they are closed. */
+  invitations: { what: 'open or recent invitations', limit: 20_000 },
   /** Every look-up of a send, which realms share, returns all of them. */
   linkifiers: { what: 'linkifiers', limit: 200, bytes: mebibyte / 16 },
   playgrounds: { what: 'playgrounds', limit: 200 },

@@ -138,6 +138,7 @@ export const invitationOperations = {
     name: 'resend-invite',
     service: 'users',
     http: { method: 'POST', path: '/invites/{invite_id}/resend' },
+    permission: 'can_invite_users_group',
     summary: 'Send an invitation by mail once more.',
     weight: 5,
     params: { invite_id },

@@ -11,7 +11,7 @@ import { readGroupRules } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
 import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
-import { announceInvites } from '../model/invitation-row.ts';
+import { announceInvites, isOpen } from '../model/invitation-row.ts';
 import { MailLimitHit } from '../model/mail/mail-limits.ts';
 import { ownAccounts } from '../model/own-accounts.ts';
 import { readRealm } from '../model/read-realm.ts';
@@ -86,10 +86,12 @@ export async function invite<R>(
         const stored = { key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
         await insertInvite(work, holder, params, { ...draft, ...stored, minutes });
       }
-      const open = sql.fragment`users.invitation WHERE realm_id = ${work.realmId} AND NOT is_closed AND (expires_at IS NULL OR expires_at > now())`;
+      // Closed ones are stored for some days.
+      const counted = sql.fragment`users.invitation WHERE realm_id = ${work.realmId}
+        AND ((${isOpen}) OR created_at > now() - interval '1 day')`;
       if (!isAdministrator(holder))
-        await requireShare(work, totals.invitations, sql.fragment`${open} AND inviter_id IN ${ownAccounts(actor)}`);
-      await requireRoom(work, totals.invitations, open);
+        await requireShare(work, totals.invitations, sql.fragment`${counted} AND inviter_id IN ${ownAccounts(actor)}`);
+      await requireRoom(work, totals.invitations, counted);
       if (keys.length > 0) await announceInvites(work, [holder.userId]);
       return keys;
     });

@@ -1,0 +1,4 @@
+-- The deletion of an ended invitation looks for those that were requested through it.
+CREATE INDEX invitation_of_link ON users.invitation (link_id) WHERE link_id IS NOT NULL;
+-- Invitations of the last day count, also if they are closed.
+CREATE INDEX invitation_recent ON users.invitation (realm_id, created_at);
