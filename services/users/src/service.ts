@@ -209,7 +209,7 @@ function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfi
   const stopFullMembers = startFullMembers(owner, (error, realm) =>
     log.warn({ err: error, realm }, 'search for new full members failed'),
   );
-  const stopBotRanks = startBotRanks(owner, seal, (error, realm) =>
+  const stopBotRanks = startBotRanks(owner, (error, realm) =>
     log.warn({ err: error, realm }, 'lowering bots to the role of their owners failed'),
   );
   const stopSweep = startInvitationSweep(owner.database, (error) =>

@@ -1,4 +1,4 @@
-import { type Client, connected, copyRow, countOf, openRealm } from '@natter/testkit';
+import { type Client, connected, copyRow, countOf, type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
 test('a user cannot prevent their deactivation with many bots in many groups', async () => {
@@ -43,4 +43,57 @@ test('bots that were given to others count for the member who created them, and 
   const answers = [await add(member, 'last'), await add(member, 'more'), await add(member2, 'other')];
   const text = 'Too many bots, including deactivated ones (limit: 2000)';
   expect(answers.map(({ body }) => body.msg)).toEqual(['', text, '']);
+});
+
+test('a user takes over no more bots than one user may have', async () => {
+  const { administrator, member, member2 } = await openRealm();
+  const add = (who: Client, name: string) => who.ok('POST', '/bots', { full_name: name, short_name: name });
+  const [own, given] = [await add(member2, 'own'), await add(member, 'given')];
+  await copyRow({ table: 'users.account', where: `id = ${own.user_id}` }, 499, {
+    email: "'copy' || n || t.email",
+    full_name: "'Copy ' || n",
+  });
+  const give = { bot_owner_id: member2.user_id };
+  const { status, body } = await administrator.patch(`/bots/${given.user_id}`, give);
+  expect([status, body.msg]).toEqual([400, 'Too many bots (limit: 500)']);
+  await administrator.ok('DELETE', `/bots/${own.user_id}`);
+  await administrator.ok('PATCH', `/bots/${given.user_id}`, give);
+});
+
+test('a user becomes an administrator and a member again in an organization with 26,000 bots', async () => {
+  const realm = await openRealm();
+  const { owner, member, member2 } = realm;
+  const { user_id } = await member.ok('POST', '/bots', { full_name: 'First', short_name: 'first' });
+  await copyRow({ table: 'users.account', where: `id = ${user_id}` }, 26_000, {
+    email: "'copy' || n || t.email",
+    full_name: "'Copy ' || n",
+  });
+  await connected((client) =>
+    client.query(`INSERT INTO users.bot (user_id, sealed_key, services, default_all_public_streams)
+      SELECT a.id, b.sealed_key, b.services, false FROM users.account a, users.bot b
+      WHERE a.bot_owner_id = ${member.user_id} AND b.user_id = ${user_id} ON CONFLICT DO NOTHING`),
+  );
+  for (const role of [200, 400]) {
+    const { status, body } = await owner.patch(`/users/${member2.user_id}`, { role });
+    expect([role, status, body.msg]).toEqual([role, 200, '']);
+  }
+});
+
+test('the bots of a user who is demoted are lowered at once, also deactivated ones', async () => {
+  const { owner, administrator } = await openRealm();
+  const ids: number[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const { user_id } = await administrator.ok('POST', '/bots', { full_name: name, short_name: name });
+    await owner.ok('PATCH', `/bots/${user_id}`, { role: 200 });
+    ids.push(user_id);
+  }
+  await owner.ok('DELETE', `/bots/${ids[2]}`);
+  const queue = await owner.queue({ event_types: ['user_group'] });
+  await owner.ok('PATCH', `/users/${administrator.user_id}`, { role: 300 });
+  const left = await queue.next(({ op, user_ids }: Json) => op === 'remove_members' && user_ids.includes(ids[0]));
+  expect(left.user_ids).toEqual(ids.slice(0, 2));
+  const joined = await queue.next(({ op, user_ids }: Json) => op === 'add_members' && user_ids.includes(ids[0]));
+  expect(joined.user_ids).toEqual(ids.slice(0, 2));
+  const { members } = await owner.ok('GET', '/users', { user_ids: ids });
+  expect(members.map(({ role }: Json) => role)).toEqual([300, 300, 300]);
 });

@@ -2,7 +2,6 @@ import { sql } from '@natter/database';
 import { forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { lowerBots } from '../model/change-role.ts';
-import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { readAccount } from '../model/find-account.ts';
 import { lockRealm } from '../model/read-realm.ts';
 
@@ -12,7 +11,6 @@ import { lockRealm } from '../model/read-realm.ts';
  */
 export function startBotRanks(
   { database, background }: Owner,
-  seal: KeySeal,
   onError: (error: unknown, realmId?: number) => void,
 ): () => Promise<void> {
   return repeat({ everyMs, firstMs: 0, onError }, async (isStopped) => {
@@ -23,7 +21,7 @@ export function startBotRanks(
     await forEachApart(owners, apart, ({ realm_id, id }) =>
       background(realm_id, async (work) => {
         await lockRealm(work);
-        await lowerBots(work, id, (await readAccount(work, realm_id, id)).role, seal);
+        await lowerBots(work, id, (await readAccount(work, realm_id, id)).role);
       }),
     );
   });

@@ -5,7 +5,6 @@ import { administratorsAnd } from './announce-account.ts';
 import {
   type BotRow,
   type BotViewer,
-  everyBot,
   keyFor,
   readBots,
   servicesFor,
@@ -71,7 +70,13 @@ export function revealBot(
   return Object.fromEntries(fields.filter((field) => field in all).map((field) => [field, all[field]]));
 }
 
-/** A new administrator sees all bots; a former one only their own. */
+/** A unit must not announce too much, or nobody could change the role of a user of an organization with many bots. */
+const maxTold = 10_000;
+
+/**
+ * A new administrator sees all bots; a former one only their own. Of more bots than one unit announces, active ones come
+ * first, and then newer ones; a register contains the others.
+ */
 export async function announceBotsTo(
   work: Work,
   audience: Some,
@@ -82,6 +87,9 @@ export async function announceBotsTo(
     isAdministrator
       ? work.emit(botAdded(bot, audience))
       : work.emit({ type: 'realm_bot', op: 'delete', body: { bot: { user_id: bot.id } }, audience });
-  const others = sql.fragment`${everyBot} AND account.bot_owner_id IS DISTINCT FROM ${userId}`;
+  const others = sql.fragment`account.id IN (
+    SELECT o.id FROM users.account o
+    WHERE o.realm_id = ${work.realmId} AND o.is_bot AND NOT o.is_system_bot AND o.bot_owner_id IS DISTINCT FROM ${userId}
+    ORDER BY o.is_active DESC, o.id DESC LIMIT ${maxTold})`;
   for (const bot of await readBots(work, work.realmId, others)) emit(bot);
 }

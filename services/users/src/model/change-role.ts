@@ -3,7 +3,7 @@ import { sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { z } from 'zod';
 import { endGrantedRights } from './account-rights.ts';
-import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
+import type { AccountRow } from './account-row.ts';
 import { announceEmailsTo, emitPerson } from './announce-account.ts';
 import { announceBotsTo } from './announce-bot.ts';
 import { announceGained, announceLost } from './announce-visibility.ts';
@@ -28,16 +28,16 @@ export async function changeRole(
   if (row.role === roles.owner && row.is_active && !row.is_bot && (await isLastOwner(work, row.id)))
     throw badRequest('The owner permission cannot be removed from the only organization owner.');
   if (row.is_bot) await requireBotRole(work, holder, row, role);
-  await setRole(work, row, role, seal);
+  await setRole(work, row, role);
   await renewLeakedKeys(work, seal);
 }
 
 /** Sets a role that was checked; the user's bots are lowered with it, and lose the rights that owners granted. */
-export async function setRole(work: Work, row: AccountRow, role: number, seal: KeySeal): Promise<void> {
+export async function setRole(work: Work, row: AccountRow, role: number): Promise<void> {
   const sawFewer = await hiddenOf(work, row.id);
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
   emitPerson(work, { user_id: row.id, role });
-  await moveToRole(work, row.id, role);
+  await moveToRole(work, [row.id], role);
   if (role === roles.guest) await announceLost(work, await hiddenOf(work, row.id));
   else await announceGained(work, sawFewer);
   await announceEmailsTo(work, row.id, row.role, role);
@@ -47,7 +47,7 @@ export async function setRole(work: Work, row: AccountRow, role: number, seal: K
     await announceBotsTo(work, { users: idSet([row.id]) }, row.id, isAdministrator);
   if (row.is_bot) return;
   if (role > row.role) await endGrantedRights(work, { ownerId: row.id });
-  await lowerBots(work, row.id, role, seal);
+  await lowerBots(work, row.id, role);
 }
 
 /** Users are hidden from guests only. */
@@ -61,10 +61,18 @@ export async function isLastOwner(work: Work, userId: number): Promise<boolean> 
   return !owners.some((owner) => owner.id !== userId);
 }
 
-/** Lowers the bots of a user, including deactivated ones, to at most this role. The realm is locked. */
-export async function lowerBots(work: Work, ownerId: number, role: number, seal: KeySeal): Promise<void> {
-  const bots = await work.any(sql.type(accountRow)`
-    SELECT ${accountColumns} FROM users.account
-    WHERE realm_id = ${work.realmId} AND bot_owner_id = ${ownerId} AND is_bot AND role < ${role} ORDER BY id FOR NO KEY UPDATE OF account`);
-  for (const bot of bots) await setRole(work, bot, role, seal);
+/**
+ * Lowers the bots of a user, including deactivated ones, to at most this role, all at once: there may be thousands. The
+ * realm is locked. Their clients are not told what they no longer see; a new register shows it.
+ */
+export async function lowerBots(work: Work, ownerId: number, role: number): Promise<void> {
+  const lowered = await work.any(sql.type(z.object({ id: z.number() }))`
+    WITH lowered AS (
+      UPDATE users.account SET role = ${role}
+      WHERE realm_id = ${work.realmId} AND bot_owner_id = ${ownerId} AND is_bot AND role < ${role} RETURNING id)
+    SELECT id FROM lowered ORDER BY id`);
+  if (lowered.length === 0) return;
+  const ids = lowered.map(({ id }) => id);
+  for (const user_id of ids) emitPerson(work, { user_id, role });
+  await moveToRole(work, ids, role);
 }

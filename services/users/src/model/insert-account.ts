@@ -37,7 +37,7 @@ export async function insertAccount(work: Work, account: NewAccount): Promise<Us
       throw error;
     });
   await announceAccount(work, row, { ...account.note, delivery_email: row.email, settings });
-  if (!row.is_system_bot) await joinSystemGroups(work, row.id, row.role);
+  if (!row.is_system_bot) await joinSystemGroups(work, [row.id], row.role);
   // The realm's defaults may make new users invisible.
   await announceStatus(work, row.id, true);
   return toUser(row, { userId: row.id, role: row.role }, false);

@@ -4,47 +4,40 @@ import { z } from 'zod';
 import { emitGroup } from './group-events.ts';
 import { systemGroupsOfRole } from './system-groups.ts';
 
-const movedRow = z.object({ id: z.number(), is_active: z.boolean() });
-const isActive = (userId: number) =>
-  sql.fragment`(SELECT is_active FROM users.account WHERE id = ${userId}) AS is_active`;
+const movedRow = z.object({ id: z.number(), user_ids: z.array(z.number()) });
+/** The moved users by group. Nothing is announced for deactivated users, who are listed nowhere. */
+const movedByGroup = sql.fragment`
+  SELECT m.group_id AS id, array_agg(m.user_id ORDER BY m.user_id) AS user_ids
+  FROM moved m JOIN users.account a ON a.id = m.user_id WHERE a.is_active GROUP BY m.group_id ORDER BY m.group_id`;
 
 /**
- * Adds a user to the system groups of a role. Only the user's own rights depend on it, so other versions are not
+ * Adds users to the system groups of a role. Only the users' own rights depend on it, so other versions are not
  * bumped: creating a thousand accounts at once does not make their requests conflict.
  */
-export async function joinSystemGroups(work: Work, userId: number, role: number): Promise<void> {
+export async function joinSystemGroups(work: Work, userIds: readonly number[], role: number): Promise<void> {
   const rows = await work.any(sql.type(movedRow)`
-    INSERT INTO users.group_member (group_id, user_id)
-    SELECT g.id, ${userId} FROM users.user_group g JOIN users.realm r ON r.id = g.realm_id JOIN users.account a ON a.id = ${userId}
+    WITH moved AS (INSERT INTO users.group_member (group_id, user_id)
+    SELECT g.id, a.id FROM users.user_group g JOIN users.realm r ON r.id = g.realm_id
+      JOIN users.account a ON a.id = ANY(${sql.array([...userIds], 'int4')})
     WHERE g.realm_id = ${work.realmId} AND g.is_system AND g.name = ANY(${sql.array([...systemGroupsOfRole(role)], 'text')})
       AND (g.name <> 'role:fullmembers' OR a.joined_at <= now() - make_interval(days => coalesce((r.settings->>'waiting_period_threshold')::int, 0)))
-    ON CONFLICT DO NOTHING RETURNING group_id AS id, ${isActive(userId)}`);
-  announceMoves(work, 'add_members', rows, userId);
+    ON CONFLICT DO NOTHING RETURNING group_id, user_id) ${movedByGroup}`);
+  for (const { id, user_ids } of rows) emitMembers(work, 'add_members', id, user_ids);
 }
 
-async function leaveSystemGroups(work: Work, userId: number): Promise<void> {
+async function leaveSystemGroups(work: Work, userIds: readonly number[]): Promise<void> {
   const rows = await work.any(sql.type(movedRow)`
-    DELETE FROM users.group_member m USING users.user_group g
-    WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ${userId} RETURNING g.id, ${isActive(userId)}`);
-  announceMoves(work, 'remove_members', rows, userId);
+    WITH moved AS (DELETE FROM users.group_member m USING users.user_group g
+      WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ANY(${sql.array([...userIds], 'int4')})
+      RETURNING m.group_id, m.user_id) ${movedByGroup}`);
+  for (const { id, user_ids } of rows) emitMembers(work, 'remove_members', id, user_ids);
 }
 
-/** Nothing is announced for a deactivated user, who is listed nowhere. */
-function announceMoves(
-  work: Work,
-  op: 'add_members' | 'remove_members',
-  groups: readonly z.output<typeof movedRow>[],
-  userId: number,
-): void {
-  for (const { id, is_active } of groups.toSorted((a, b) => a.id - b.id))
-    if (is_active) emitMembers(work, op, id, [userId]);
-}
-
-/** After a change of role: leaves the old system groups, joins the new ones. */
-export async function moveToRole(work: Work, userId: number, role: number): Promise<void> {
-  await leaveSystemGroups(work, userId);
-  await joinSystemGroups(work, userId, role);
-  bumpMembers(work, [userId]);
+/** After a change of role: the users leave the old system groups and join the new ones. */
+export async function moveToRole(work: Work, userIds: readonly number[], role: number): Promise<void> {
+  await leaveSystemGroups(work, userIds);
+  await joinSystemGroups(work, userIds, role);
+  bumpMembers(work, userIds);
 }
 
 /**

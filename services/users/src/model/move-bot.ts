@@ -1,5 +1,5 @@
-import { badRequest, idSet, roles } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { badRequest, idSet, roles, totals } from '@natter/contracts';
+import { requireRoom, sql, type Work } from '@natter/database';
 import { endGrantedRights } from './account-rights.ts';
 import type { AccountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
@@ -21,6 +21,7 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   if (!next.is_active) throw badRequest('Failed to change owner, user is deactivated');
   if (next.is_bot) throw badRequest("Failed to change owner, bots can't own other bots");
   await work.run(sql.unsafe`UPDATE users.account SET bot_owner_id = ${ownerId} WHERE id = ${bot.id}`);
+  await requireRoomForOwned(work, ownerId);
   await endGrantedRights(work, { botId: bot.id });
   // They would take the room of the next owner.
   const words = await work.run(sql.unsafe`DELETE FROM users.alert_word WHERE user_id = ${bot.id}`);
@@ -40,6 +41,13 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   const moved = { ...bot, bot_owner_id: ownerId, has_granted_right: false, role: Math.max(bot.role, next.role) };
   await renewKey(work, moved, seal);
   await renewTokens(work, bot.id);
-  if (moved.role !== bot.role) await setRole(work, bot, moved.role, seal);
+  if (moved.role !== bot.role) await setRole(work, bot, moved.role);
   return moved;
+}
+
+/** Every change of a user's role changes their bots too, and their deactivation deactivates them. */
+async function requireRoomForOwned(work: Work, ownerId: number): Promise<void> {
+  const owned = sql.fragment`users.account WHERE is_bot AND bot_owner_id = ${ownerId}`;
+  await requireRoom(work, totals.bots, sql.fragment`${owned} AND is_active`);
+  await requireRoom(work, totals.botAccounts, owned);
 }
