@@ -58,7 +58,8 @@ async function requireWithin(
   await lock(work, `total:${nameOf(total)}`);
   const after = await state();
   if (after.count > limit) throw badRequest(`Too many ${what} (limit: ${limit})`);
-  if (after.bytes > maxBytes) throw badRequest(`Too much text in ${what} (limit: ${maxBytes / 1024} KiB)`);
+  const content = 'content' in total ? total.content : 'text';
+  if (after.bytes > maxBytes) throw badRequest(`Too much ${content} in ${what} (limit: ${maxBytes / 1024} KiB)`);
 }
 
 interface Permissions<T extends Total> {

@@ -1,4 +1,4 @@
-import { type Answer, Client, copyRow, openRealm, type Realm } from '@natter/testkit';
+import { type Answer, Client, connected, copyRow, openRealm, type Realm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 import { uploadTo } from '../upload.ts';
 
@@ -75,6 +75,28 @@ test.each(Object.keys(shared) as (keyof typeof shared)[])(
   },
   300_000,
 );
+
+test('pictures of emoji, also of removed ones, are a part of those of all; pictures of bots count for their creator', async () => {
+  const realm = await openRealm();
+  const { member, member2, administrator } = realm;
+  expect((await uploadTo(member, '/realm/emoji/first')).status).toBe(200);
+  expect((await member.delete('/realm/emoji/first')).status).toBe(200);
+  const fill = (table: string, where: string, mib: number) =>
+    connected((client) =>
+      client.query(`UPDATE ${table} SET picture = decode(repeat('00', ${mib * 1024 * 1024}), 'hex') WHERE ${where}`),
+    );
+  await fill('users.realm_emoji', `realm_id = ${realm.id}`, 32);
+  const full = [400, 'BAD_REQUEST', 'Too much data in custom emoji of one user (limit: 32768 KiB)'];
+  expect(refusalOf(await uploadTo(member, '/realm/emoji/second'))).toEqual(full);
+  for (const who of [member2, administrator])
+    expect((await uploadTo(who, `/realm/emoji/of${who.user_id}`)).status).toBe(200);
+  const bot = await botOf(realm, member);
+  expect((await uploadTo(bot, '/users/me/avatar')).status).toBe(200);
+  await fill('users.avatar', `user_id = ${bot.user_id}`, 64);
+  const noRoom = [400, 'BAD_REQUEST', 'Too much data in pictures of one user and their bots (limit: 65536 KiB)'];
+  expect(refusalOf(await uploadTo(member, '/users/me/avatar'))).toEqual(noRoom);
+  expect((await uploadTo(member2, '/users/me/avatar')).status).toBe(200);
+});
 
 test('a member takes a part of the text of descriptions alone, whether channels are created or changed', async () => {
   const { member, administrator, member2 } = await openRealm();

@@ -26,7 +26,7 @@ export const limits = {
  * How much one user, one realm or one message may accumulate: far above what real organizations have. `requireRoom` in
  * `libs/database` enforces each in the transaction that adds to it, and answers "Too many <what> (limit: <limit>)". For
  * long items, `bytes` limits their total text, because clients receive the whole collection at once; for channels and
- * groups it limits what their permissions name.
+ * groups it limits what their permissions name, for emoji their pictures.
  */
 export const totals = {
   // Per user.
@@ -56,7 +56,8 @@ export const totals = {
   /** Those whose text and HTML together exceed 600 bytes: every user gets all descriptions with a register. */
   channelDescriptions: { what: 'long descriptions of channels', limit: 6_000, bytes: 4 * mebibyte },
   defaultChannelGroups: { what: 'groups of default channels', limit: 200 },
-  emoji: { what: 'custom emoji', limit: 10_000 },
+  /** Messages show the pictures of removed emoji, so these count too. */
+  emoji: { what: 'custom emoji', limit: 10_000, bytes: 256 * mebibyte, content: 'data' },
   groups: { what: 'user groups', limit: 10_000, bytes: 4 * mebibyte },
   /** Direct members and subgroups of all groups that are not the system's. */
   groupMembers: { what: 'members of user groups', limit: 500_000 },
@@ -72,6 +73,9 @@ export const totals = {
   reactions: { what: 'reactions to a message', limit: 5_000 },
   submessages: { what: 'submessages of a message', limit: 10_000, bytes: mebibyte },
 } as const;
+
+/** Size of the uploaded pictures of a person and the bots that they created. */
+export const maxAvatarBytes = 64 * mebibyte;
 
 /** How much bots may keep: one account, and a person with the bots that they created. */
 export const botStorage = {

@@ -4,6 +4,7 @@ import {
   badRequest,
   isAdministrator,
   isRefusal,
+  maxAvatarBytes,
   type Page,
   type RequestMeta,
   socialOperations,
@@ -23,6 +24,7 @@ import { emitPerson } from '../model/announce-account.ts';
 import { announceBotChange } from '../model/announce-bot.ts';
 import { findAccount, noSuchUser, readAccount } from '../model/find-account.ts';
 import { checkedImage, imagePage, noImage, redirect } from '../model/images/image.ts';
+import { ownAccounts } from '../model/own-accounts.ts';
 import { lockRealm, readRealm } from '../model/read-realm.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
 import { drawnPicture } from './drawn-picture.ts';
@@ -69,6 +71,7 @@ export function avatarHandlers(owner: Owner): Handlers {
           ON CONFLICT (user_id) DO UPDATE SET token = excluded.token, content_type = excluded.content_type, picture = excluded.picture`);
         await work.run(sql.unsafe`
           UPDATE users.account SET avatar_token = ${token}, avatar_version = avatar_version + 1 WHERE id = ${id}`);
+        await requireRoomForPictures(work, context.actor);
       });
     }),
 
@@ -89,6 +92,14 @@ export function avatarHandlers(owner: Owner): Handlers {
     handle(socialOperations.uploadedAvatar, async ({ meta }, { who }) => uploaded(meta.realmId, who)),
     handle(socialOperations.mediumUploadedAvatar, async ({ meta }, { who }) => uploaded(meta.realmId, who)),
   ];
+}
+
+/** The realm is locked, so the pictures of a person are stored one after the other. */
+async function requireRoomForPictures(work: Work, actor: Actor): Promise<void> {
+  const { bytes } = await work.one(sql.type(z.object({ bytes: z.number() }))`
+    SELECT coalesce(sum(octet_length(picture)), 0)::float8 AS bytes FROM users.avatar WHERE user_id IN ${ownAccounts(actor)}`);
+  if (bytes > maxAvatarBytes)
+    throw badRequest(`Too much data in pictures of one user and their bots (limit: ${maxAvatarBytes / 1024} KiB)`);
 }
 
 /** The realm is locked, because the receivers of events about bots depend on roles. */

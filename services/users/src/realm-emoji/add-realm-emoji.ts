@@ -25,14 +25,16 @@ export function uploadEmojiHandlers(): Handlers {
             if (sqlState(error) === '23505') throw badRequest('A custom emoji with this name already exists.');
             throw error;
           });
+        const size = sql.fragment`octet_length(picture)`;
         const ofRealm = sql.fragment`users.realm_emoji WHERE realm_id = ${work.realmId}`;
         if (!isAdministrator(holder))
           await requireShare(
             work,
             totals.emoji,
             sql.fragment`${ofRealm} AND author_id IN ${ownAccounts(context.actor)}`,
+            size,
           );
-        await requireRoom(work, totals.emoji, ofRealm);
+        await requireRoom(work, totals.emoji, ofRealm, size);
         await announceEmoji(work, id, true);
         return {};
       });
