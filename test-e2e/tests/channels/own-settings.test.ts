@@ -54,6 +54,23 @@ describe('POST /users/me/subscriptions/properties', () => {
     expect(await other.poll(true)).toEqual([]);
   });
 
+  test('of several values of one setting the last is announced', async () => {
+    const { member } = realm;
+    const stream_id = await channel(member, [member]);
+    const queue = await member.queue({ event_types: ['subscription'] });
+    const set = (property: string, values: boolean[]) =>
+      member.ok('POST', '/users/me/subscriptions/properties', {
+        subscription_data: values.map((value) => ({ stream_id, property, value })),
+      });
+    await set('pin_to_top', [true, false, true, false, true]);
+    await set('email_notifications', [true]);
+    await queue.next(({ property }) => property === 'email_notifications');
+    expect(queue.seen.map(({ property, value }) => [property, value])).toEqual([
+      ['pin_to_top', true],
+      ['email_notifications', true],
+    ]);
+  });
+
   test('changes several channels in one request, or none of them', async () => {
     const { member } = realm;
     const [one, two, foreign] = [

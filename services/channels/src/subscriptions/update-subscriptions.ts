@@ -27,9 +27,13 @@ export function ownSettingsHandlers(service: Service): Handlers {
 
 const ownRow = personalRow.extend({ channel_id: z.number(), is_archived: z.boolean() });
 
-/** Changes the caller's own settings of channels, including archived ones: all of them, or none if one is invalid. */
+/**
+ * Changes the caller's own settings of channels, including archived ones: all of them, or none if one is invalid. Of
+ * several values of one setting the last counts.
+ */
 async function change({ work, actor }: Decision, settings: readonly Setting[]): Promise<Record<string, never>> {
-  const checked = settings.map(checkedSetting);
+  const given = settings.map(checkedSetting);
+  const checked = [...new Map(given.map((each) => [`${each.stream_id} ${each.property}`, each])).values()];
   const ids = sql.array(
     checked.map(({ stream_id }) => stream_id),
     'int4',
