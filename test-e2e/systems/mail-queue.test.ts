@@ -6,6 +6,7 @@ import { createDatabase, type Database, sql } from '@natter/database';
 import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { removeEndedInvitations } from '../../services/users/src/invitations/invitation-sweep.ts';
 import { request } from '../api.ts';
 import { type MailRules, type MailServer, startMailServer } from '../mail-server.ts';
 
@@ -135,4 +136,29 @@ test('a mail whose link has expired is not sent', async () => {
   rules.refusal = () => undefined;
   await expect.poll(waiting).toEqual([]);
   expect(receivedBy(email)).toBe(0);
+});
+
+test('invitations are deleted some days after they were closed or expired, a link after those that it made', async () => {
+  const { owner } = system.people;
+  const insert = (key: string, is: { age: number; isClosed?: boolean; expiredDays?: number; link?: string }) =>
+    database.run(sql.unsafe`
+      INSERT INTO users.invitation (realm_id, key, inviter_id, invite_as, channel_ids, group_ids, default_channels, is_closed, created_at, expires_at, link_id)
+      SELECT realm_id, ${key}, id, 400, '{}', '{}', false, ${is.isClosed ?? false}, now() - make_interval(days => ${is.age}),
+        now() - make_interval(days => ${is.expiredDays ?? null}), (SELECT i.id FROM users.invitation i WHERE i.key = ${is.link ?? ''})
+      FROM users.account WHERE id = ${owner.user_id}`);
+  await insert('sha256:closed', { age: 8, isClosed: true });
+  await insert('sha256:closed lately', { age: 6, isClosed: true });
+  await insert('sha256:expired', { age: 9, expiredDays: 8 });
+  await insert('sha256:through expired', { age: 9, expiredDays: 8, link: 'sha256:expired' });
+  await insert('sha256:expired lately', { age: 9, expiredDays: 6 });
+  await insert('sha256:open', { age: 400 });
+  const left = () =>
+    database.any(sql.type(z.object({ key: z.string() }))`
+      SELECT key FROM users.invitation WHERE key = ANY(ARRAY['sha256:closed', 'sha256:closed lately', 'sha256:expired',
+        'sha256:through expired', 'sha256:expired lately', 'sha256:open']) ORDER BY id`);
+  const kept = ['closed lately', 'expired', 'expired lately', 'open'].map((name) => ({ key: `sha256:${name}` }));
+  await removeEndedInvitations(database);
+  expect(await left()).toEqual(kept);
+  await removeEndedInvitations(database);
+  expect(await left()).toEqual(kept.filter(({ key }) => key !== 'sha256:expired'));
 });

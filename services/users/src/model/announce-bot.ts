@@ -2,15 +2,7 @@ import { type Audience, type Bot, idSet, type LogEvent } from '@natter/contracts
 import { sql, type Work } from '@natter/database';
 import type { AccountRow } from './account-row.ts';
 import { administratorsAnd } from './announce-account.ts';
-import {
-  type BotRow,
-  type BotViewer,
-  keyFor,
-  readBots,
-  servicesFor,
-  toBot,
-  withoutTokens,
-} from './bot-row.ts';
+import { type BotRow, type BotViewer, keyFor, readBots, servicesFor, toBot, withoutTokens } from './bot-row.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 
 type Some = Exclude<Audience, 'realm'>;
