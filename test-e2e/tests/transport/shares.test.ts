@@ -79,15 +79,15 @@ test.each(Object.keys(shared) as (keyof typeof shared)[])(
 test('pictures of emoji, also of removed ones, are a part of those of all; pictures of bots count for their creator', async () => {
   const realm = await openRealm();
   const { member, member2, administrator } = realm;
-  expect((await uploadTo(member, '/realm/emoji/first')).status).toBe(200);
-  expect((await member.delete('/realm/emoji/first')).status).toBe(200);
+  expect((await uploadTo(member, '/realm/emoji/removed_emoji')).status).toBe(200);
+  expect((await member.delete('/realm/emoji/removed_emoji')).status).toBe(200);
   const fill = (table: string, where: string, mib: number) =>
     connected((client) =>
       client.query(`UPDATE ${table} SET picture = decode(repeat('00', ${mib * 1024 * 1024}), 'hex') WHERE ${where}`),
     );
   await fill('users.realm_emoji', `realm_id = ${realm.id}`, 32);
   const full = [400, 'BAD_REQUEST', 'Too much data in custom emoji of one user (limit: 32768 KiB)'];
-  expect(refusalOf(await uploadTo(member, '/realm/emoji/second'))).toEqual(full);
+  expect(refusalOf(await uploadTo(member, '/realm/emoji/other_emoji'))).toEqual(full);
   for (const who of [member2, administrator])
     expect((await uploadTo(who, `/realm/emoji/of${who.user_id}`)).status).toBe(200);
   const bot = await botOf(realm, member);
