@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const scripts = join(import.meta.dirname, 'backup');
@@ -56,7 +57,9 @@ describe.skipIf(!binaries)(
       server = spawn(join(binaries ?? '', 'postgres'), ['-D', data, ...args], { env, ...nobody, stdio: 'ignore' });
       const isOpen = () =>
         run('psql', ['-U', 'natter', '-d', 'postgres', '-Atqc', 'SELECT pg_is_in_recovery()']).stdout;
-      await expect.poll(() => isOpen(), { interval: 100 }).toBe('f\n');
+      // Also before all tests, where nothing can be expected.
+      for (const end = Date.now() + 120_000; isOpen() !== 'f\n'; await sleep(100))
+        if (Date.now() > end) throw new Error('PostgreSQL did not start');
     }
     async function stop(): Promise<void> {
       const ended = server && once(server, 'exit');
