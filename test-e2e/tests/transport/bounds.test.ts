@@ -1,5 +1,6 @@
 import { type Answer, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { untilServed } from '../../patience.ts';
 import { Browser } from '../browser.ts';
 
 /** Every parameter of every operation in /openapi.json is sent at its bound, above it, and with hostile values. */
@@ -66,10 +67,8 @@ describe('each parameter of each operation', () => {
     const waiting = requests.values();
     const worker = async () => {
       for (const { operation, parameter, what, value } of waiting) {
-        const sendOnce = () => send(operation, parameter, value).catch((error: Error) => error);
-        let answer = await sendOnce();
-        // A busy server answers 503 once; a value that fails the request fails it again.
-        if (!(answer instanceof Error) && answer.status === 503) answer = await sendOnce();
+        // A busy server answers 503 for a while; a value that fails the request fails it each time.
+        const answer = await untilServed(() => send(operation, parameter, value)).catch((error: Error) => error);
         const wrong = verdict(what, answer);
         if (wrong) failures.push(`${operation.name} ${parameter} ${what}: ${wrong}`);
       }
