@@ -67,8 +67,12 @@ describe('each parameter of each operation', () => {
     const waiting = requests.values();
     const worker = async () => {
       for (const { operation, parameter, what, value } of waiting) {
-        // A busy server answers 503 for a while; a value that fails the request fails it each time.
-        const answer = await untilServed(() => send(operation, parameter, value)).catch((error: Error) => error);
+        // A busy server answers 503 for a while, and a busy client may write to a connection that was closed as idle. A
+        // value that fails the request fails it each time.
+        const attempt = () => untilServed(() => send(operation, parameter, value));
+        const answer = await attempt()
+          .catch(attempt)
+          .catch((error: Error) => error);
         const wrong = verdict(what, answer);
         if (wrong) failures.push(`${operation.name} ${parameter} ${what}: ${wrong}`);
       }
