@@ -120,8 +120,7 @@ function checkedFlag(flag: string): Editable {
 
 async function unreadIds(executor: Executor, actor: Actor, scope: Unread): Promise<number[]> {
   const rows = await executor.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadMessages(actor.realmId, actor.userId, { among: scope.unreadAmong, order: 'ASC' })} m
-    WHERE ${all(scope.conditions)} ORDER BY m.id`);
+    SELECT m.id FROM ${unreadMessages(actor.realmId, actor.userId, { among: scope.unreadAmong, where: all(scope.conditions), order: 'ASC' })} m`);
   return rows.map((row) => row.id);
 }
 

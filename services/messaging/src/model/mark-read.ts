@@ -86,9 +86,9 @@ export async function readWhatIsLeft(
   limit: number,
 ): Promise<number> {
   await lockFlags(work, userId);
+  const where = sql.fragment`m.channel_id = ANY(${sql.array([...channelIds], 'int4')})`;
   const rows = await work.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { order: 'ASC' })} m
-    WHERE m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) LIMIT ${limit}`);
+    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { where, order: 'ASC' })} m LIMIT ${limit}`);
   await markRead(
     work,
     userId,
@@ -100,8 +100,7 @@ export async function readWhatIsLeft(
 export async function readWhatIsMuted(work: Work, userId: number, mutedId: number): Promise<void> {
   await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { order: 'ASC' })} m
-    WHERE m.sender_id = ${mutedId} ORDER BY m.id`);
+    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { where: sql.fragment`m.sender_id = ${mutedId}`, order: 'ASC' })} m`);
   await markRead(
     work,
     userId,

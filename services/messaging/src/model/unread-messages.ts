@@ -5,20 +5,27 @@ import { neverUnread } from './read-state.ts';
 /** The messages among which unread ones are looked for: those that are now in a channel, or direct ones. */
 export type UnreadAmong = { channelId: number } | 'direct' | 'all';
 
+type Fragment = ReturnType<typeof sql.fragment>;
+
 /**
  * The unread messages of a user, as a table `m` to select from, in the order of their ids: those that the user received
- * above the floor and that have no read bit, and those marked as unread.
+ * above the floor and that have no read bit, and those marked as unread. `where`: a condition over `m`. Give no condition
+ * to the statement that selects from it: PostgreSQL could make a join of it, which loses the order.
  *
  * The time is linear in the received messages above the floor, whatever PostgreSQL assumes about the tables: each LATERAL
  * with OFFSET 0 is a loop over the rows before it. The loops also keep the order, and with a LIMIT they end early. Bits
- * are looked up once per block, then each message by its primary key. Conditions of the caller apply to what was found;
- * as conditions of the search they led PostgreSQL, where a realm was new to its statistics, to compare each unread message
- * with each message of a topic.
+ * are looked up once per block, then each message by its primary key. Conditions of the caller apply to each message that
+ * was found; as conditions of the search they led PostgreSQL, where a realm was new to its statistics, to compare each
+ * unread message with each message of a topic.
  */
 export const unreadMessages = (
   realmId: number,
   userId: number,
-  { among = 'all', order }: { among?: UnreadAmong; order: 'ASC' | 'DESC' },
+  {
+    among = 'all',
+    where = sql.fragment`true`,
+    order,
+  }: { among?: UnreadAmong; where?: Fragment; order: 'ASC' | 'DESC' },
 ) => {
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
   return sql.fragment`(
@@ -31,7 +38,7 @@ export const unreadMessages = (
     WHERE c.is_marked OR coalesce(get_bit(cb.bits, (c.id % ${blockSize})::int), 0) = 0
     GROUP BY c.id ORDER BY c.id ${direction} OFFSET 0) unread,
   LATERAL (SELECT s.* FROM messaging.message s WHERE s.realm_id = ${realmId} AND s.id = unread.id OFFSET 0) m
-  WHERE unread.is_marked OR NOT ${neverUnread(userId)})`;
+  WHERE (unread.is_marked OR NOT ${neverUnread(userId)}) AND coalesce(${where}, false) OFFSET 0)`;
 };
 
 /** Pairs of an id and of whether the message is marked as unread. A marked message may occur twice. */
@@ -49,6 +56,7 @@ function candidates(realmId: number, userId: number, among: UnreadAmong) {
     typeof among === 'object'
       ? sql.fragment`SELECT r.id, false AS is_marked FROM messaging.message r
         WHERE r.realm_id = ${realmId} AND r.channel_id = ${among.channelId} AND r.id > ${floorOf(realmId, userId)}
+          AND r.id > (SELECT min(from_id) FROM messaging.subscription_period WHERE realm_id = ${realmId} AND user_id = ${userId})
           AND EXISTS (SELECT FROM messaging.subscription_period p WHERE p.realm_id = r.realm_id AND p.user_id = ${userId}
             AND p.channel_id = r.sent_channel_id AND p.from_id < r.id AND (p.to_id IS NULL OR p.to_id > r.id) OFFSET 0)`
       : undefined;

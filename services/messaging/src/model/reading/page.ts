@@ -140,8 +140,8 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
   if (!actor) return undefined;
   const row = await executor.maybeOne(sql.type(idRow)`
     SELECT ${plannedEachTime} m.id
-    FROM ${unreadMessages(meta.realmId, actor.userId, { among: scope.unreadAmong, order: 'ASC' })} m
-    WHERE ${all(scope.conditions)} LIMIT 1`);
+    FROM ${unreadMessages(meta.realmId, actor.userId, { among: scope.unreadAmong, where: all(scope.conditions), order: 'ASC' })} m
+    LIMIT 1`);
   return row?.id;
 }
 
