@@ -184,7 +184,11 @@ export class Session {
         anchor: around ?? (isByTime ? undefined : firstUnread),
         isNear: around !== undefined,
       };
-      return (since) => this.#dispatch({ type: 'opened', page: { ...page, since } });
+      return (since) => {
+        this.#dispatch({ type: 'opened', page: { ...page, since } });
+        // A move since the request brought messages that the page lacks.
+        if (!this.#state.views.has(keyOf(narrow))) void this.open(narrow, around);
+      };
     });
   }
 

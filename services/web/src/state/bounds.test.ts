@@ -61,6 +61,15 @@ test('a day of many conversations keeps the last ones, and the one on screen', (
   expect(messages.size).toBe(left.size * 100);
 });
 
+test('long conversations keep fewer others, and never drop the one on screen', () => {
+  const views = idsFrom(1, 40).map((channelId) =>
+    viewOf({ kind: 'channel', channelId }, idsFrom(channelId * 1_000, 600)),
+  );
+  const { views: left, messages } = bounded(shownOf(...views), { key: 'channel:1', topId: undefined });
+  expect(messages.size).toBeLessThanOrEqual(15_000);
+  expect([left.has('channel:1'), left.has('channel:40'), left.has('channel:2')]).toEqual([true, true, false]);
+});
+
 test('messages that no view shows are dropped', () => {
   const loose = new Map(idsFrom(1_000_000, 5_000).map((id) => [id, messageOf(id)]));
   const { messages, views } = shownOf(viewOf(feed, [1, 2, 3]));

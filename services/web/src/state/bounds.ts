@@ -5,6 +5,8 @@ const maxIds = 1_200;
 const keptIds = 700;
 /** A view is shown at once when the reader comes back to it. */
 const maxViews = 60;
+/** Maximum number of messages in all views: each event may copy them. */
+const maxListed = 15_000;
 /** Recent conversations are found in more messages. */
 const maxOfAll = 6_000;
 /** Maximum number of messages that belong to no view. */
@@ -19,14 +21,25 @@ export interface Focus {
 /** Bounds the memory of a page that stays open: drops messages far from the reader. */
 export function bounded(shown: Shown, focus: Focus | undefined): Shown {
   if (isWithin(shown)) return shown;
-  const last = [...shown.views].filter(([key]) => key !== focus?.key).slice(-(maxViews - 1));
-  const kept = new Map(last);
-  const entries = [...shown.views].filter(([key]) => key === focus?.key || kept.has(key));
-  const views = new Map(
-    entries.map(([key, view]) => [key, nearest(view, key === focus?.key ? focus.topId : undefined)]),
-  );
+  // The view on screen first, then those that were opened last.
+  const byRank = [...shown.views].toSorted(([a], [b]) => Number(a === focus?.key) - Number(b === focus?.key)).reverse();
+  const kept = new Map<string, View>();
+  let listed = 0;
+  for (const [key, view] of byRank) {
+    const near = nearest(view, key === focus?.key ? focus.topId : undefined);
+    listed += near.ids.length;
+    if (kept.size >= maxViews || listed > maxListed) break;
+    kept.set(key, near);
+  }
+  // In the order in which they were opened.
+  const views = new Map([...shown.views.keys()].flatMap((key) => entryOf(kept, key)));
   const wanted = new Set([...views.values()].flatMap(({ ids }) => ids));
   return { messages: new Map([...shown.messages].filter(([id]) => wanted.has(id))), views };
+}
+
+function entryOf(kept: ReadonlyMap<string, View>, key: string): [string, View][] {
+  const view = kept.get(key);
+  return view ? [[key, view]] : [];
 }
 
 function isWithin({ messages, views }: Shown): boolean {
@@ -35,7 +48,7 @@ function isWithin({ messages, views }: Shown): boolean {
     if (view.ids.length > limitOf(view)) return false;
     listed += view.ids.length;
   }
-  return views.size <= maxViews && messages.size <= listed + maxLoose;
+  return views.size <= maxViews && listed <= maxListed && messages.size <= listed + maxLoose;
 }
 
 const limitOf = ({ narrow }: View): number => (narrow.kind === 'all' ? maxOfAll : maxIds);

@@ -261,6 +261,7 @@ function without(shown: Shown, ids: readonly number[]): Shown {
 }
 
 function change(shown: Shown, ids: readonly number[], by: (message: Message) => Message): Shown {
+  if (!ids.some((id) => shown.messages.has(id))) return shown;
   const messages = new Map(shown.messages);
   for (const id of ids) {
     const message = messages.get(id);

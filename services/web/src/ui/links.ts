@@ -57,8 +57,8 @@ export function narrowOfPath(path: string, ownId: number): Narrow | undefined {
   return last === undefined ? { kind: 'channel', channelId } : topicPlace(channelId, topicOf(last));
 }
 
-/** A path cannot contain an empty part: a topic without a name is `~`. */
-const topicParam = (topic: string): string => (topic === '' || topic.startsWith('~') ? `~${topic}` : topic);
+/** A path keeps neither an empty part nor one of dots alone: a topic without a name is `~`. */
+const topicParam = (topic: string): string => (/^(?:~.*|\.{0,2})$/s.test(topic) ? `~${topic}` : topic);
 export const topicOf = (param: string): string => param.replace(/^~/, '');
 
 /** The numbers of a path's part; `undefined` if there are others. */

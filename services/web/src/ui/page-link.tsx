@@ -1,11 +1,13 @@
-import { useRouter, useRouterState } from '@tanstack/react-router';
+import { useRouter } from '@tanstack/react-router';
 import type { CSSProperties, MouseEvent, ReactNode } from 'react';
 import type { Narrow } from '../state/place.ts';
 import { decoded, linkTo, pathOf } from './links.ts';
 
+export type Page = Exclude<Narrow, { kind: 'search' }> | '/inbox' | '/search' | '/recent';
+
 interface PageLinkProps {
   /** A conversation or list, or the path of another page. */
-  to: Narrow | '/inbox' | '/search' | '/recent';
+  to: Page;
   /** The message at which the page opens. */
   near?: number;
   className?: string;
@@ -19,7 +21,7 @@ interface PageLinkProps {
 /** A link to a page of this client. Lighter than the link of the router, because a page may have thousands. */
 export function PageLink({ to, near, isOpen = false, children, ...rest }: PageLinkProps) {
   const router = useRouter();
-  const target = typeof to === 'string' ? { to } : linkTo(to, near);
+  const target = targetOf(to, near);
   const open = (event: MouseEvent): void => {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
@@ -32,9 +34,7 @@ export function PageLink({ to, near, isOpen = false, children, ...rest }: PageLi
   );
 }
 
-/** A link that shows whether its page is open. */
-export function EntryLink({ to, ...rest }: Omit<PageLinkProps, 'near' | 'className' | 'isOpen'>) {
-  const path = decoded(pathOf(typeof to === 'string' ? { to } : linkTo(to)));
-  const isOpen = useRouterState({ select: ({ location }) => decoded(location.pathname) === path });
-  return <PageLink {...rest} to={to} isOpen={isOpen} className={isOpen ? 'entry active' : 'entry'} />;
-}
+const targetOf = (page: Page, near?: number) => (typeof page === 'string' ? { to: page } : linkTo(page, near));
+
+/** The path of a page, as the router and the browser compare it. */
+export const pathOfPage = (page: Page): string => decoded(pathOf(targetOf(page)));

@@ -1,11 +1,13 @@
-import { memo } from 'react';
-import { keyOf, type Narrow } from '../state/place.ts';
-import { EntryLink as Link } from './page-link.tsx';
+import { useRouterState } from '@tanstack/react-router';
+import { memo, type ReactNode } from 'react';
+import { keyOf } from '../state/place.ts';
+import { decoded } from './links.ts';
+import { type Page, PageLink, pathOfPage } from './page-link.tsx';
 import { UnreadCount } from './phrase.tsx';
 import { PresenceDot, StatusEmoji } from './status.tsx';
 
 interface EntryProps {
-  narrow: Narrow;
+  narrow: Exclude<Page, string>;
   label: string;
   unread: number;
   color?: string;
@@ -33,19 +35,35 @@ export const Entry = memo(function Entry(props: EntryProps) {
 
 export function EntryLink({ narrow, label, unread, color, hint, userId }: EntryProps) {
   return (
-    <Link to={narrow} title={label}>
+    <EntryAnchor to={narrow} title={label}>
       {color !== undefined && <span className="hash" aria-hidden="true" style={{ background: color }} />}
       {userId !== undefined && <PresenceDot userId={userId} />}
       <Label label={label} unread={unread} hint={hint} userId={userId} />
-    </Link>
+    </EntryAnchor>
   );
 }
 
-export function PageLink({ to, label, unread }: { to: '/inbox' | '/search'; label: string; unread: number }) {
+export function PageEntry({ to, label, unread }: { to: '/inbox' | '/search'; label: string; unread: number }) {
   return (
-    <Link to={to}>
+    <EntryAnchor to={to}>
       <Label label={label} unread={unread} />
-    </Link>
+    </EntryAnchor>
+  );
+}
+
+/** A link that shows whether its page is open. */
+function EntryAnchor({ to, title = '', children }: { to: Page; title?: string; children: ReactNode }) {
+  const path = pathOfPage(to);
+  const isOpen = useRouterState({ select: ({ location }) => decoded(location.pathname) === path });
+  return (
+    <PageLink
+      to={to}
+      isOpen={isOpen}
+      className={isOpen ? 'entry active' : 'entry'}
+      {...(title === '' ? {} : { title })}
+    >
+      {children}
+    </PageLink>
   );
 }
 

@@ -5,7 +5,7 @@ import { AccountMenu } from './account-menu.tsx';
 import { type Directory, peopleNames, unreadCounts } from './names.ts';
 import { useDirectory, useSelected } from './session-context.tsx';
 import { Channels } from './sidebar-channels.tsx';
-import { Entry, PageLink } from './sidebar-entry.tsx';
+import { Entry, PageEntry } from './sidebar-entry.tsx';
 import { Followed } from './sidebar-topics.tsx';
 
 const shownConversations = 12;
@@ -24,14 +24,14 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
       <div className="sections">
         <ul>
           <li>
-            <PageLink to="/inbox" label={t('inbox')} unread={unread.total} />
+            <PageEntry to="/inbox" label={t('inbox')} unread={unread.total} />
           </li>
           <Entry narrow={{ kind: 'all' }} label={t('recentConversations')} unread={0} />
           <Entry narrow={{ kind: 'feed' }} label={t('combinedFeed')} unread={0} />
           <Entry narrow={{ kind: 'mentions' }} label={t('mentions')} unread={mentions} />
           <Entry narrow={{ kind: 'starred' }} label={t('starredMessages')} unread={0} />
           <li>
-            <PageLink to="/search" label={t('search')} unread={0} />
+            <PageEntry to="/search" label={t('search')} unread={0} />
           </li>
         </ul>
         <h2>{t('directMessages')}</h2>
