@@ -132,6 +132,27 @@ test('a service may use a table that a migration adds to its schema without a gr
   await expect(insert('channels')).rejects.toThrow('permission denied');
 });
 
+test('each migration gives the services their rights before the next one, for triggers that write a new table', async () => {
+  await inPostgres('CREATE DATABASE other');
+  const url = new URL(servers.postgresUrl);
+  url.pathname = '/other';
+  await inPostgres(
+    `CREATE TABLE public.migration (name text PRIMARY KEY, checksum text, applied_at timestamptz NOT NULL DEFAULT now());
+    CREATE FUNCTION public.require_rights() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_roles r ON r.rolname = 'natter_' || n.nspname
+        WHERE n.nspname IN ('users', 'channels', 'messaging', 'presence', 'event_queue') AND c.relkind = 'r'
+          AND NOT (has_schema_privilege(r.rolname, n.oid, 'USAGE') AND has_table_privilege(r.rolname, c.oid, 'INSERT, UPDATE')))
+      THEN RAISE 'no rights after %', NEW.name; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER require_rights AFTER INSERT ON public.migration FOR EACH ROW
+      WHEN (NEW.name > '008') EXECUTE FUNCTION public.require_rights();`,
+    url.href,
+  );
+  await migrate(url.href, 'secret', () => undefined);
+});
+
 test('a dump that was restored without owners gets back those of the log and of its functions', async () => {
   const owners = `SELECT p.oid::regprocedure::text AS name, p.proowner::regrole::text AS owner FROM pg_proc p
     WHERE p.pronamespace = 'log'::regnamespace

@@ -1,31 +1,23 @@
--- What a bot made counts for the person who created the bot, also after it was given to others. NULL for people and for
--- bots of the system. The triggers set it, so that rows of processes of the previous release have it too.
-UPDATE users.account SET created_by = bot_owner_id WHERE is_bot AND created_by IS NULL AND bot_owner_id IS NOT NULL;
-CREATE FUNCTION users.note_creator() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Things that a bot made count for the person who created the bot, also after the bot was given to others. NULL for people
+-- and for bots of the system. The triggers set it, so that rows of processes of the previous release have it too.
+CREATE FUNCTION log.note_creator() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.created_by := coalesce(NEW.created_by, NEW.bot_owner_id);
   RETURN NEW;
 END $$;
-CREATE TRIGGER note_creator BEFORE INSERT ON users.account FOR EACH ROW EXECUTE FUNCTION users.note_creator();
+
+-- The lock of the trigger comes before those of rows, so that no row is missed and no unit of work waits in a circle.
+CREATE TRIGGER note_creator BEFORE INSERT ON users.account FOR EACH ROW EXECUTE FUNCTION log.note_creator();
+UPDATE users.account SET created_by = bot_owner_id WHERE is_bot AND created_by IS NULL AND bot_owner_id IS NOT NULL;
 
 ALTER TABLE channels.person ADD created_by int;
-CREATE FUNCTION channels.note_creator() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  NEW.created_by := coalesce(NEW.created_by, NEW.bot_owner_id);
-  RETURN NEW;
-END $$;
-CREATE TRIGGER note_creator BEFORE INSERT ON channels.person FOR EACH ROW EXECUTE FUNCTION channels.note_creator();
+CREATE TRIGGER note_creator BEFORE INSERT ON channels.person FOR EACH ROW EXECUTE FUNCTION log.note_creator();
 UPDATE channels.person p SET created_by = a.created_by FROM users.account a
 WHERE a.id = p.user_id AND a.realm_id = p.realm_id AND a.created_by IS NOT NULL;
 CREATE INDEX person_created_bots ON channels.person (realm_id, created_by) WHERE created_by IS NOT NULL;
 
 ALTER TABLE messaging.standing ADD created_by int;
-CREATE FUNCTION messaging.note_creator() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  NEW.created_by := coalesce(NEW.created_by, NEW.bot_owner_id);
-  RETURN NEW;
-END $$;
-CREATE TRIGGER note_creator BEFORE INSERT ON messaging.standing FOR EACH ROW EXECUTE FUNCTION messaging.note_creator();
+CREATE TRIGGER note_creator BEFORE INSERT ON messaging.standing FOR EACH ROW EXECUTE FUNCTION log.note_creator();
 UPDATE messaging.standing s SET created_by = a.created_by FROM users.account a
 WHERE a.id = s.user_id AND a.realm_id = s.realm_id AND a.created_by IS NOT NULL;
 

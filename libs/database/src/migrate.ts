@@ -41,7 +41,7 @@ export async function migrate(
     for (const { name, text, checksum } of migrations) {
       if (applied.has(name)) continue;
       const insert = `INSERT INTO public.migration (name, checksum) VALUES (${pg.escapeLiteral(name)}, '${checksum}')`;
-      await untilLocked(client, name, `BEGIN; ${text}; ${insert}; COMMIT`, log);
+      await untilLocked(client, name, `BEGIN; ${text}; ${grantTables()}; ${insert}; COMMIT`, log);
       log(`migrated ${name}`);
     }
     await untilLocked(client, 'the owner of the log', giveLog, log);
@@ -206,11 +206,12 @@ END $$`;
 
 /**
  * A service reads and writes every table of its own schema. Migrations therefore need no grants for new tables and
- * sequences.
+ * sequences. Part of each migration, because its triggers may write them for processes of the previous release at once.
  */
 const grantTables = (): string => `DO $$ DECLARE o record; BEGIN
   FOR o IN SELECT c.oid::regclass AS name, c.relkind, 'natter_' || n.nspname AS role
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_roles r ON r.rolname = 'natter_' || n.nspname
     WHERE n.nspname IN (${serviceSchemas.map((schema) => `'${schema}'`).join(', ')}) AND c.relkind IN ('r', 'p', 'S')
   LOOP
     IF o.relkind = 'S' THEN

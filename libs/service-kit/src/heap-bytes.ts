@@ -1,4 +1,4 @@
-/** Of a string without its characters, of an object without its properties, and of an array without its items. */
+/** Bytes of an empty string, an empty object and an empty array. */
 const [ofString, ofObject, ofArray] = [24, 32, 40];
 /** A property or an item; a part of a property belongs to the description of its object. */
 const [perProperty, perItem] = [16, 8];

@@ -58,7 +58,7 @@ test('an account keeps at most 10,000 entries, also if they are short', async ()
   await person.ok('PUT', '/bot_storage', { storage: { 1: 'changed' } });
 });
 
-test('a person and the bots that they created share a limit, and a deactivated bot stores nothing', async () => {
+test('a person and the bots that they created share a limit, also after the bot was given away', async () => {
   const person = await realm.person();
   const [full_name, short_name] = ['Keeper', `keeper${person.user_id}`];
   const { user_id, api_key } = await person.ok('POST', '/bots', { full_name, short_name });
@@ -66,7 +66,7 @@ test('a person and the bots that they created share a limit, and a deactivated b
   await bot.ok('PUT', '/bot_storage', { storage: { key: 'value' } });
   await person.ok('PUT', '/bot_storage', { storage: { key: 'value' } });
   await connected((client) =>
-    client.query(`UPDATE users.bot_storage_size SET bytes = 99999999 WHERE user_id = ${user_id}`),
+    client.query(`UPDATE users.bot_storage_size SET bytes = 99999999 + 100 WHERE user_id = ${user_id}`),
   );
   const full = 'Too much text in the storage of all bots of one user (limit: 100000000 bytes)';
   expect((await person.put('/bot_storage', { storage: { other: 'value' } })).body.msg).toBe(full);
@@ -74,6 +74,9 @@ test('a person and the bots that they created share a limit, and a deactivated b
   await realm.administrator.ok('PATCH', `/bots/${user_id}`, { bot_owner_id: realm.member2.user_id });
   expect((await person.put('/bot_storage', { storage: { other: 'value' } })).body.msg).toBe(full);
   await realm.member2.ok('PUT', '/bot_storage', { storage: { other: 'value' } });
+  // A storage that is above its limit may shrink.
+  await person.ok('PUT', '/bot_storage', { storage: { key: 'short' } });
+  expect((await person.put('/bot_storage', { storage: { key: 'longer value' } })).body.msg).toBe(full);
   await realm.administrator.ok('DELETE', `/bots/${user_id}`);
-  expect(await countOf('users.bot_storage', `user_id = ${user_id}`)).toBe(0);
+  expect(await countOf('users.bot_storage', `user_id = ${user_id}`)).toBe(1);
 });

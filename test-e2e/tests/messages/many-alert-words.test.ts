@@ -51,3 +51,17 @@ test('a bot that gets another owner loses its alert words', async () => {
   const given = of((await member2.ok('GET', `/bots/${user_id}/api_key`)).api_key);
   expect((await given.ok('GET', '/users/me/alert_words')).alert_words).toEqual([]);
 });
+
+test('words without letters, which take long to compare, keep no alerts from others', async () => {
+  const { member, member2, administrator } = await openRealm();
+  const signs = Array.from(
+    { length: 1_000 },
+    (_, index) => `${'!'.repeat(48)}${index.toString(2).padStart(10, '0').replaceAll('0', '!').replaceAll('1', '?')}`,
+  );
+  for (const from of [0, 250, 500, 750])
+    await member.ok('POST', '/users/me/alert_words', { alert_words: signs.slice(from, from + 250) });
+  await member2.ok('POST', '/users/me/alert_words', { alert_words: ['release'] });
+  const content = `${'a!'.repeat(4_900)} release`;
+  const { id } = await administrator.ok('POST', '/messages', { type: 'direct', to: [member2.user_id], content });
+  expect((await member2.ok('GET', `/messages/${id}`)).message.flags).toContain('has_alert_word');
+});

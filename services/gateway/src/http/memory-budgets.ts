@@ -6,7 +6,7 @@ const mebibyte = 1024 * 1024;
 type Limits = Pick<GatewayConfig, 'NATTER_LOG_MEMORY_MIB' | 'NATTER_BODY_MEMORY_MIB' | 'NATTER_ANSWER_MEMORY_MIB'>;
 
 /**
- * What a gateway holds at most, in bytes. Each has its own budget. The limit of the container must leave as much again
+ * The budgets of a gateway's memory, in bytes. The limit of the container must leave as much again
  * for code, connections, requests in flight and garbage: a test compares the defaults with the chart.
  */
 export const memoryBudgets = (config: Limits) => ({

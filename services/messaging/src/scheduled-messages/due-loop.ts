@@ -22,8 +22,8 @@ const idlePauseMs = 30;
 /** Batches at a time. One that takes longer than `slowMs` waits for something, and no longer counts. */
 const realmsAtOnce = 4;
 const slowMs = 1_000;
-/** Batches at a time with those that do not count. */
-const mostAtOnce = 16;
+/** Batches at a time with those that do not count: fewer than the connections to the database. */
+const mostAtOnce = 7;
 const defaultBatchMs = 60_000;
 
 const failurePauseMs = (): number => 200 + Math.random() * 300;

@@ -6,7 +6,7 @@ import { type Database, sql } from '@natter/database';
  */
 export async function makeNoticesDue(database: Database): Promise<void> {
   await database.run(sql.unsafe`
-    UPDATE messaging.scheduled_message SET due_at = clock_timestamp() WHERE id = ANY (ARRAY(
+    UPDATE messaging.scheduled_message SET due_at = statement_timestamp() WHERE id = ANY (ARRAY(
       SELECT id FROM messaging.scheduled_message
       WHERE state = 'waiting' AND kind = 'notice' AND due_at > clock_timestamp() + interval '1 second'
       FOR UPDATE SKIP LOCKED))`);

@@ -13,8 +13,11 @@ import { z } from 'zod';
 import type { Person } from '../model/people.ts';
 import { guestsAmong } from '../model/roles.ts';
 
-/** The visibility of the participants is looked up for so many guests of one conversation. Others are not notified. */
-const maxGuests = 10;
+/**
+ * The visibility of the participants is looked up for so many guests of one conversation, each over the whole realm. Others
+ * are not notified.
+ */
+const maxGuests = 3;
 
 type Participant = Pick<Person, 'user_id' | 'email'>;
 
@@ -37,8 +40,13 @@ export async function unknownParticipants(
   const ids = people.map(({ user_id }) => user_id).sort((a, b) => a - b);
   if (!limitsGuests(policy) || (await isConversation(database, actor.realmId, ids)))
     return { skipped: new Set(), variants: [] };
-  const others = ids.filter((id) => id !== actor.userId);
-  const guests = [...(await guestsAmong(database, actor.realmId, others))];
+  const others = people.filter((one) => one.is_active && one.user_id !== actor.userId);
+  const found = await guestsAmong(
+    database,
+    actor.realmId,
+    others.map(({ user_id }) => user_id),
+  );
+  const guests = [...found];
   const asked = guests.slice(0, maxGuests);
   const variants = await Promise.all(
     asked.map(async (userId) => {

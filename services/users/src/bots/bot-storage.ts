@@ -20,11 +20,12 @@ export function botStorageHandlers(owner: Owner): Handlers {
       const { userId } = context.actor;
       return context.write(async (work) => {
         await lockStorage(work, userId);
+        const before = await sizesFor(work, context.actor);
         await work.run(sql.unsafe`
           INSERT INTO users.bot_storage (user_id, key, value)
           SELECT ${userId}, i.key, i.value FROM json_each_text(${JSON.stringify(params.storage)}::json) i
           ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value`);
-        await requireRoomInStorage(work, context.actor);
+        requireRoomInStorage(before, await sizesFor(work, context.actor));
         return {};
       });
     }),
@@ -60,23 +61,35 @@ async function lockStorage(work: Work, userId: number): Promise<void> {
 }
 
 const sizeRow = z.object({ entries: z.number(), bytes: z.number() });
+type Size = z.infer<typeof sizeRow>;
+
+/** The storage of this bot, and of all bots of its person. */
+interface Sizes {
+  own: Size;
+  all: Size;
+}
 
 /** Triggers keep the sizes, so no entry is read here. */
-async function requireRoomInStorage(work: Work, actor: Actor): Promise<void> {
+async function sizesFor(work: Work, actor: Actor): Promise<Sizes> {
   const sizeOf = (accounts: ReturnType<typeof sql.fragment>) =>
     work.one(sql.type(sizeRow)`
       SELECT coalesce(sum(entries), 0)::int AS entries, coalesce(sum(bytes), 0)::float8 AS bytes
       FROM users.bot_storage_size WHERE user_id IN ${accounts}`);
-  const own = await sizeOf(sql.fragment`(${actor.userId})`);
-  if (own.entries > botStorage.entries) throw tooMany('this bot', botStorage.entries);
-  if (own.bytes > botStorage.bytes)
-    throw badRequest(
-      `Request exceeds storage limit by ${own.bytes - botStorage.bytes} bytes. The limit is ${botStorage.bytes} bytes.`,
-    );
+  return { own: await sizeOf(sql.fragment`(${actor.userId})`), all: await sizeOf(ownAccounts(actor)) };
+}
+
+/** A storage above a limit, from before the limit or of a bot that was given away, may shrink. */
+function requireRoomInStorage(before: Sizes, after: Sizes): void {
+  const isOver = (whose: keyof Sizes, what: keyof Size, limit: number): boolean =>
+    after[whose][what] > limit && after[whose][what] > before[whose][what];
   const { ofPerson } = botStorage;
-  const all = await sizeOf(ownAccounts(actor));
-  if (all.entries > ofPerson.entries) throw tooMany('all bots of one user', ofPerson.entries);
-  if (all.bytes > ofPerson.bytes)
+  if (isOver('own', 'entries', botStorage.entries)) throw tooMany('this bot', botStorage.entries);
+  if (isOver('own', 'bytes', botStorage.bytes))
+    throw badRequest(
+      `Request exceeds storage limit by ${after.own.bytes - botStorage.bytes} bytes. The limit is ${botStorage.bytes} bytes.`,
+    );
+  if (isOver('all', 'entries', ofPerson.entries)) throw tooMany('all bots of one user', ofPerson.entries);
+  if (isOver('all', 'bytes', ofPerson.bytes))
     throw badRequest(`Too much text in the storage of all bots of one user (limit: ${ofPerson.bytes} bytes)`);
 }
 

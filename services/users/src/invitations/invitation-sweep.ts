@@ -18,7 +18,7 @@ export async function removeEndedInvitations(database: Database): Promise<void> 
       WITH ended AS (
         DELETE FROM users.invitation WHERE id = ANY (ARRAY(
           SELECT i.id FROM users.invitation i
-          WHERE CASE WHEN i.is_closed THEN i.created_at ELSE i.expires_at END < now() - make_interval(days => ${keptDays})
+          WHERE CASE WHEN i.is_closed THEN coalesce(i.closed_at, i.created_at) ELSE i.expires_at END < now() - make_interval(days => ${keptDays})
             AND NOT EXISTS (SELECT FROM users.invitation asked WHERE asked.link_id = i.id)
           LIMIT ${deletedAtOnce} FOR UPDATE SKIP LOCKED))
         RETURNING id)

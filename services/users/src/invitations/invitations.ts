@@ -11,7 +11,7 @@ import { changeInvite } from './change-invite.ts';
 
 export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvitation): Handlers {
   const close = async (work: Work, { id }: InvitationRow): Promise<void> => {
-    await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE id = ${id}`);
+    await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true, closed_at = now() WHERE id = ${id}`);
   };
   return [
     handle(invitationOperations.getInvites, async ({ actor }) => {

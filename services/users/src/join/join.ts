@@ -135,7 +135,9 @@ async function makeAccount(work: Work, { key, full_name, password_hash, ...given
   const { user_id } = await insertAccount(work, { email, full_name, role: conveyed.role, password_hash, note });
   await joinGroups(work, user_id, conveyed.groupIds);
   if (invitation.email !== null) {
-    await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE id = ${invitation.id}`);
+    await work.run(
+      sql.unsafe`UPDATE users.invitation SET is_closed = true, closed_at = now() WHERE id = ${invitation.id}`,
+    );
     await announceInvites(work, [invitation.inviter_id]);
   }
   return { user_id, email };

@@ -13,7 +13,7 @@ import { announceStatus } from './user-status.ts';
 
 /**
  * Deactivates the user and their bots, which lose the rights that owners granted. The keys are refused at once; keys of
- * other users' bots that the user knows are replaced. If the user is a bot, the texts that it stored are deleted.
+ * other users' bots that the user knows are replaced.
  */
 export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Promise<void> {
   const bots = row.is_bot
@@ -21,7 +21,6 @@ export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Pr
     : await work.any(sql.type(accountRow)`
         SELECT ${accountColumns} FROM users.account
         WHERE realm_id = ${work.realmId} AND bot_owner_id = ${row.id} AND is_bot AND is_active ORDER BY id FOR NO KEY UPDATE OF account`);
-  if (row.is_bot) await work.run(sql.unsafe`DELETE FROM users.bot_storage WHERE user_id = ${row.id}`);
   const all = [...bots, row];
   for (const each of all) {
     await work.run(sql.unsafe`UPDATE users.account SET is_active = false WHERE id = ${each.id}`);

@@ -10,7 +10,7 @@ const rulesRow = z.object({
   permissions: z.record(z.string(), z.any()),
   nobody_id: z.number(),
 });
-/** What decides who may change a group. */
+/** The columns that decide who may change a group. */
 export type GroupRules = z.infer<typeof rulesRow>;
 
 const groupRow = rulesRow.extend({

@@ -93,7 +93,7 @@ export async function announceInvites(work: Work, inviterIds: readonly number[])
 /** Invalidates the invitations of a deactivated user. */
 export async function revokeInvitesOf(work: Work, userId: number): Promise<void> {
   const closed = await work.run(
-    sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE realm_id = ${work.realmId} AND inviter_id = ${userId} AND ${isOpen}`,
+    sql.unsafe`UPDATE users.invitation SET is_closed = true, closed_at = now() WHERE realm_id = ${work.realmId} AND inviter_id = ${userId} AND ${isOpen}`,
   );
   if (closed > 0) await announceInvites(work, [userId]);
 }
