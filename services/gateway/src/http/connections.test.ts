@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
@@ -73,6 +73,29 @@ test('a network that keeps sending refused bodies is cut after a number of bytes
   expect(cuts).toEqual([]);
   expect(await send(2 ** 40, 2 ** 35)).toBeLessThan(2 ** 35);
   expect(cuts).toContain('discarded');
+});
+
+test('a network over its number of refused bytes loses no request: a connection ends only after a response that said so', async () => {
+  const { port } = await guarded(async (connections, request, response) => {
+    if (!connections.begin(request, response)) return;
+    if (connections.mustClose(request)) response.setHeader('connection', 'close');
+    response.writeHead(413).end('refused');
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const large = Buffer.alloc(20 * 1024 * 1024);
+  let closed = 0;
+  for (let round = 0; round < 20; round++)
+    for (const body of [large, Buffer.from('small')]) {
+      const sent = request(`http://127.0.0.1:${port}`, { method: 'POST', agent });
+      sent.end(body);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      // The rest of a large body may not be accepted.
+      sent.on('error', () => undefined);
+      expect([answer.statusCode, await text(answer)]).toEqual([413, 'refused']);
+      if (answer.headers.connection === 'close') closed += 1;
+    }
+  expect(closed).toBeGreaterThan(5);
 });
 
 test('a connection that the server closes ends, although the client keeps sending', async () => {

@@ -11,7 +11,7 @@ import { networkOf, type Proxies } from './network.ts';
 const maxPipelined = 64;
 /** How long the rest of a refused body is discarded, so that its sender can read the response. */
 const lingerMs = 30_000;
-/** Bytes that may be discarded for one network in a minute. A connection that sends more is destroyed. */
+/** Bytes that may be discarded for one network in a minute. Connections that send more are closed. */
 const discarded = { bytes: 256 * 1024 * 1024, seconds: 60, everyMs: 250 };
 /** A connection that is being closed is destroyed after this time without input. */
 const silenceMs = 1_000;
@@ -45,6 +45,11 @@ export interface Connections {
   begin(request: IncomingMessage, response: ServerResponse, network?: string): boolean;
   /** Called before the body of a request is read: requests it from the client, and watches its progress. */
   onBody(request: IncomingMessage, response: ServerResponse): void;
+  /**
+   * Whether the response must announce the end of the connection: the rest of its request would be discarded, and the
+   * network has sent too many such bytes. A client that was not told would lose the request that it sends next.
+   */
+  mustClose(request: IncomingMessage): boolean;
   onClientError(error: NodeJS.ErrnoException, socket: Duplex): void;
   stop(): void;
 }
@@ -113,10 +118,15 @@ export function guardConnections(
     }
   }
 
-  function onDiscard(socket: Socket, { network }: Connection, bytes: number): void {
-    if (socket.destroyed || discards.add(network, bytes, discarded.seconds) <= discarded.bytes) return;
+  const isOver = (network: string): boolean => discards.get(network) > discarded.bytes;
+
+  function onDiscard(socket: Socket, connection: Connection, bytes: number, isLast = false): void {
+    discards.add(connection.network, bytes, discarded.seconds);
+    // After the last byte of a body, the client may already have sent its next request.
+    if (isLast || socket.destroyed || !isOver(connection.network)) return;
+    connection.isClosing = true;
     onCut('discarded');
-    socket.destroy();
+    stopReading(socket);
   }
 
   function cut(socket: Socket): void {
@@ -173,6 +183,10 @@ export function guardConnections(
       connection.body = { request, startBytes: bytes, startedAt: now, bytes, at: now };
       if (expecting.has(request)) response.writeContinue();
     },
+    mustClose(request) {
+      const connection = connections.get(request.socket);
+      return connection !== undefined && !request.complete && isOver(connection.network);
+    },
     onClientError(error, duplex) {
       const connection = connections.get(duplex);
       if (error.code === 'ECONNRESET' || !connection) return void duplex.destroy();
@@ -190,8 +204,8 @@ const parserErrors: Record<string, [status: number, text: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request was sent too slowly'],
 };
 
-/** Counts bytes that were received and discarded; may destroy the connection. */
-type OnDiscard = (socket: Socket, connection: Connection, bytes: number) => void;
+/** Counts bytes that were received and discarded. Unless they are the last ones of a body, it may close the connection. */
+type OnDiscard = (socket: Socket, connection: Connection, bytes: number, isLast?: boolean) => void;
 
 /** Responds without the framework and closes the connection. If another response is in progress, it only closes. */
 function refuse(
@@ -236,6 +250,13 @@ function closeSoon(socket: Socket, connection: Connection, onDiscard: OnDiscard)
   socket.resume();
 }
 
+/** Receives no more, and closes the connection when its client has had time to read the response. */
+function stopReading(socket: Socket): void {
+  socket.removeAllListeners('data');
+  socket.pause();
+  setTimeout(() => socket.destroy(), silenceMs).unref();
+}
+
 /** Discards the rest of an unread body for a while, then closes the connection. */
 function linger(request: IncomingMessage, connection: Connection, onDiscard: OnDiscard): void {
   const { socket } = request;
@@ -243,13 +264,13 @@ function linger(request: IncomingMessage, connection: Connection, onDiscard: OnD
   request.resume();
   let counted = socket.bytesRead;
   // Node discards the body itself: no event tells of its chunks.
-  const count = (): void => {
+  const count = (isLast: boolean): void => {
     const before = counted;
     counted = socket.bytesRead;
     // The bytes are counted where the connection is being closed.
-    if (!connection.isClosing) onDiscard(socket, connection, counted - before);
+    if (!connection.isClosing) onDiscard(socket, connection, counted - before, isLast);
   };
-  const counting = setInterval(count, discarded.everyMs);
+  const counting = setInterval(() => count(false), discarded.everyMs);
   const timer = setTimeout(() => {
     if (!request.complete) socket.destroy();
   }, lingerMs);
@@ -257,7 +278,7 @@ function linger(request: IncomingMessage, connection: Connection, onDiscard: OnD
   const stop = (): void => {
     clearInterval(counting);
     clearTimeout(timer);
-    count();
+    count(true);
   };
   socket.once('close', stop);
   request.once('end', () => {

@@ -122,7 +122,7 @@ export function createHttpServer(options: {
     const body = answers.count(request, reply, sent);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', uncached);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-    if (isLeaving) reply.header('connection', 'close');
+    if (isLeaving || connections.mustClose(request.raw)) reply.header('connection', 'close');
     return body;
   });
   app.addHook('onResponse', async (request, reply) => {
