@@ -181,6 +181,19 @@ test('a few slow requests do not lower the limit for a burst that follows', asyn
   await after(1_000, Promise.all(burst));
 });
 
+test.each([0, 10_000])(
+  'a lag that ended does not hold back a burst five seconds later, with pauses of %i ms',
+  async (quietMs) => {
+    foreignLagMs = 100;
+    void client({ realmId: 1, userId: 1 }, Date.now() + 7_000, { ms: 20 });
+    await vi.advanceTimersByTimeAsync(2_000);
+    foreignLagMs = -1_000_000;
+    await vi.advanceTimersByTimeAsync(5_000 + quietMs);
+    const burst = Array.from({ length: 500 }, (_, user) => share.run({ realmId: 2, userId: user }, takes(20)));
+    await after(1_000, Promise.all(burst));
+  },
+);
+
 test('answers in batches do not hide that too many requests are in flight', async () => {
   share = withoutLag();
   const end = Date.now() + 20_000;

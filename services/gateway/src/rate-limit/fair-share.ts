@@ -196,7 +196,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     judgeSlowness();
     if (overload.isExceeded(lag().ms, limit <= minLimit, now())) lower(minLimit);
     else if (slow.is && inFlight > minSlowLimit) lower(minSlowLimit);
-    else if (ahead.size + behind.size > 0 || inFlight > limit / 2) {
+    else {
       const highest = slow.is ? Math.max(limit, minSlowLimit) : maxLimit;
       limit = Math.min(highest, limit * 1.1 + 1);
     }
@@ -215,6 +215,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     if (realms.size > 0) return;
     clearInterval(timer);
     timer = undefined;
+    limit = maxLimit;
   }
 }
 
