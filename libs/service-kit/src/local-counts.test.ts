@@ -10,6 +10,10 @@ test('counts add up until they end, and never take more than their space', () =>
   expect(counts.left('a')).toBe(59);
   now += 59_000;
   expect([counts.get('a'), counts.left('a'), counts.add('a', 1, 60)]).toEqual([0, 0, 1]);
+  counts.raise('a', 5, 1);
+  counts.raise('a', 4, 1);
+  counts.raise('nothing', 0, 60);
+  expect([counts.get('a'), counts.left('a'), counts.get('nothing')]).toEqual([5, 60, 0]);
   counts.drop('a');
   expect(counts.get('a')).toBe(0);
   for (const key of ['b', 'c', 'd', 'e']) counts.add(key, 1, 60);

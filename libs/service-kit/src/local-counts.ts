@@ -1,8 +1,13 @@
-/** Counts of this process alone, used while Redis is unavailable. Bounded; the oldest count is dropped first. */
+/**
+ * Counts of this process, used while Redis is unavailable or slow. They begin with the last ones that Redis told. Bounded;
+ * the oldest count is dropped first.
+ */
 export interface LocalCounts {
   get(key: string): number;
   /** Adds to a count that ends some seconds after its first addition. */
   add(key: string, by: number, seconds: number): number;
+  /** Raises a count to what all processes have together. A new count ends after some seconds. */
+  raise(key: string, to: number, seconds: number): void;
   /** Whole seconds until a count ends; 0 if there is none. */
   left(key: string): number;
   drop(key: string): void;
@@ -16,17 +21,23 @@ export function createLocalCounts(most = 20_000, now: () => number = () => perfo
     counts.delete(key);
     return undefined;
   };
+  const begin = (key: string, count: number, seconds: number): number => {
+    if (counts.size >= most) counts.delete(counts.keys().next().value ?? '');
+    counts.set(key, { count, until: now() + seconds * 1000 });
+    return count;
+  };
   return {
     get: (key) => live(key)?.count ?? 0,
     add(key, by, seconds) {
       const found = live(key);
-      if (found) {
-        found.count += by;
-        return found.count;
-      }
-      if (counts.size >= most) counts.delete(counts.keys().next().value ?? '');
-      counts.set(key, { count: by, until: now() + seconds * 1000 });
-      return by;
+      if (!found) return begin(key, by, seconds);
+      found.count += by;
+      return found.count;
+    },
+    raise(key, to, seconds) {
+      const found = live(key);
+      if (!found && to > 0) begin(key, to, seconds);
+      else if (found && found.count < to) found.count = to;
     },
     left: (key) => Math.max(0, Math.ceil(((live(key)?.until ?? 0) - now()) / 1000)),
     drop: (key) => void counts.delete(key),

@@ -15,6 +15,8 @@ const lingerMs = 30_000;
 const discarded = { bytes: 256 * 1024 * 1024, seconds: 60, everyMs: 250 };
 /** A connection that is being closed is destroyed after this time without input. */
 const silenceMs = 1_000;
+/** A connection whose input is not read any more is reset after this time, so the client has to read its response before. */
+const unreadMs = 5_000;
 
 /** A chunk of a response may take the time of one stall, plus one more for this many bytes. */
 const stallBytes = 256 * 1024;
@@ -239,7 +241,11 @@ function closeSoon(socket: Socket, connection: Connection, onDiscard: OnDiscard)
   if (connection.isClosing) return;
   connection.isClosing = true;
   socket.end(() => {
-    socket.setTimeout(silenceMs, () => socket.destroy());
+    socket.setTimeout(silenceMs, () => {
+      const { bytesRead } = socket;
+      // Input may have arrived while this process did not run.
+      setImmediate(() => socket.bytesRead === bytesRead && socket.destroy());
+    });
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     timer.unref();
     socket.once('close', () => clearTimeout(timer));
@@ -254,7 +260,7 @@ function closeSoon(socket: Socket, connection: Connection, onDiscard: OnDiscard)
 function stopReading(socket: Socket): void {
   socket.removeAllListeners('data');
   socket.pause();
-  setTimeout(() => socket.destroy(), silenceMs).unref();
+  setTimeout(() => socket.destroy(), unreadMs).unref();
 }
 
 /** Discards the rest of an unread body for a while, then closes the connection. */

@@ -45,7 +45,8 @@ export const budgetOfNetwork = (kind: 'ip' | 'file' | 'wrong-key', network: stri
 export interface RateLimiter {
   /**
    * Spends a weight from budgets over all gateways, in one round trip; from none if one has too little left. A weight of 0
-   * only reads. While Redis is unavailable or slow this process counts alone. Returns the state of the first budget.
+   * only reads. While Redis is unavailable or slow this process counts on alone from what it knows. Returns the state of the
+   * first budget.
    */
   spend(budgets: Budgets, weight: number): Promise<RateState>;
 }
@@ -61,6 +62,18 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
     const after = keys.map((key, index) => local.add(key, weight, budgets[index]?.rate.windowSeconds ?? 0));
     return [after[0] ?? 0, 0];
   };
+  /** Redis tells what all gateways spent of the first budget only. */
+  const remember = (
+    keys: readonly string[],
+    budgets: readonly Budget[],
+    { weight, answer: [spent, refused] }: { weight: number; answer: [number, number] },
+  ): void => {
+    const more = refused > 0 ? 0 : weight;
+    for (const [index, { rate }] of budgets.entries()) {
+      const key = keys[index] ?? '';
+      local.raise(key, index === 0 ? spent : local.get(key) + more, rate.windowSeconds);
+    }
+  };
   return {
     async spend({ realmId, all: budgets }, weight) {
       const [first] = budgets;
@@ -69,8 +82,12 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
         rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`),
       );
       const args = budgets.flatMap(({ rate }) => [rate.limit, rate.windowSeconds * 2]);
-      const [spent, refused] = await promptly(redis.rateScript(keys, [weight, ...args])).catch(() =>
-        spendHere(keys, budgets, weight),
+      const [spent, refused] = await promptly(redis.rateScript(keys, [weight, ...args])).then(
+        (answer) => {
+          remember(keys, budgets, { weight, answer });
+          return answer;
+        },
+        () => spendHere(keys, budgets, weight),
       );
       const reset = windowOf(realmId, budgets[refused - 1] ?? first, nowSeconds).end;
       return {

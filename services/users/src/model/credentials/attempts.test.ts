@@ -22,3 +22,15 @@ test('a count that lost its expiry with the process that made it gets one with t
   expect(await attempts.add(1, 'guess-turn:192.0.2.1', 10)).toBe(3);
   expect(expiries.get(key)).toBe(3);
 });
+
+test('while Redis is slow, counts go on from what it told last', async () => {
+  let isSlow = false;
+  const answer = async (value: number): Promise<number> => (isSlow ? new Promise(() => undefined) : value);
+  const redis = { incr: () => answer(5), ttl: () => answer(30), expire: () => answer(1), del: () => answer(1) };
+  const attempts = createAttempts({ redis } as unknown as LogRedis);
+  expect([await attempts.add(1, 'guess', 60), await attempts.left(1, 'wait')]).toEqual([5, 30]);
+  isSlow = true;
+  expect([await attempts.add(1, 'guess', 60), await attempts.left(1, 'wait')]).toEqual([6, 30]);
+  await attempts.drop(1, 'guess');
+  expect(await attempts.add(1, 'guess', 60)).toBe(1);
+});

@@ -7,7 +7,7 @@ interface Window {
   most: number;
 }
 
-/** Counts over all processes. While Redis is unavailable or slow this process counts alone. */
+/** Counts over all processes. While Redis is unavailable or slow this process counts on alone from what Redis told last. */
 export interface Attempts {
   /** Counts one; throws RATE_LIMIT_HIT above the limit. */
   count(realmId: number, what: string, window: Window): Promise<void>;
@@ -32,15 +32,17 @@ export function createAttempts({ redis }: LogRedis): Attempts {
       const [made, left] = await Promise.all([redis.incr(key), redis.ttl(key)]);
       // If this fails, the next attempt sets it.
       if (left === -1) redis.expire(key, seconds).catch(() => undefined);
+      local.raise(key, made, left > 0 ? left : seconds);
       return made;
     };
     return promptly(count()).catch(() => local.add(key, 1, seconds));
   };
   const left: Attempts['left'] = async (realmId, what) => {
     const key = rateKey(realmId, what);
+    const there = await promptly(redis.ttl(key)).catch(() => 0);
+    if (there > 0) local.raise(key, 1, there);
     // Counts made while Redis was unavailable still apply.
-    const here = local.left(key);
-    return Math.max(here, await promptly(redis.ttl(key)).catch(() => 0), 0);
+    return Math.max(local.left(key), there, 0);
   };
   return {
     add,
