@@ -15,9 +15,24 @@ export async function keptPort(home: string): Promise<number> {
 }
 
 /** Below the range of ephemeral ports. */
+const range = { from: 20_000, to: 32_000 };
+
+/**
+ * Each worker of the tests has a part of the range: a server that a test has killed must find its port free when it
+ * starts again.
+ */
+function ownRange(): typeof range {
+  if (process.env.VITEST === undefined) return range;
+  const parts = 6;
+  const size = (range.to - range.from) / parts;
+  const from = range.from + size * (Number(process.env.VITEST_POOL_ID ?? 0) % parts);
+  return { from, to: from + size };
+}
+
 export async function freePort(): Promise<number> {
+  const { from, to } = ownRange();
   for (;;) {
-    const port = randomInt(20_000, 32_000);
+    const port = randomInt(from, to);
     if (await isFree(port)) return port;
   }
 }
