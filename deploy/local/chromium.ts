@@ -1,9 +1,8 @@
 /** Finds Chromium for tests of the web client; as root on Debian, installs it from the distribution's packages. */
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { aptGet } from './distribution-packages.ts';
 
-const run = promisify(execFile);
 const candidates = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const folders = ['/usr/bin', '/usr/local/bin', '/opt/google/chrome'];
 
@@ -12,11 +11,10 @@ export async function findChromium(): Promise<string> {
   const found = installed();
   if (found !== undefined) return found;
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    await run('apt-get', ['update'], { timeout: 120_000 });
-    await run('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
-      timeout: 300_000,
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
+    await aptGet(['update']);
+    const patient = ['-o', 'DPkg::Lock::Timeout=600'];
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    await aptGet([...patient, 'install', '-y', '--no-install-recommends', 'chromium'], env);
   }
   const path = installed();
   if (path === undefined) throw new Error('No Chromium was found: install it (`apt-get install chromium`)');

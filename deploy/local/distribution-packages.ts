@@ -16,6 +16,10 @@ export interface Binary {
   env: NodeJS.ProcessEnv;
 }
 
+/** apt-get refuses to run beside another one: those of several workers of the tests wait for each other. */
+export const aptGet = (args: string[], env: NodeJS.ProcessEnv = process.env) =>
+  run('flock', ['--close', '/usr/bin/apt-get', 'apt-get', ...args], { timeout: 600_000, env });
+
 export async function unpackDistributionPackages(
   context: ServerContext,
   name: string,
@@ -60,7 +64,7 @@ async function download(packages: string[], cwd: string): Promise<void> {
     await fetch();
   } catch (error) {
     if (!isRoot) throw error;
-    await run('apt-get', [...asRoot, 'update'], { timeout: 120_000 });
+    await aptGet([...asRoot, 'update']);
     await fetch();
   }
 }
