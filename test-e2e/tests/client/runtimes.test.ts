@@ -56,7 +56,15 @@ beforeAll(async () => {
   await buildPackage(join(directory, 'built'));
   await writeFile(join(directory, 'program.mjs'), program);
   const wanted = [`${deno}@2.9.6`, `${bun}@1.4.5`];
-  await run('npm', ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', ...wanted]);
+  const install = ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', ...wanted];
+  // The registry may be away for a moment.
+  for (let attempt = 1; ; attempt++)
+    try {
+      await run('npm', install);
+      break;
+    } catch (error) {
+      if (attempt === 4) throw error;
+    }
 });
 afterAll(async () => {
   close?.();
