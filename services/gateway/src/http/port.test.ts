@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { BoundSocket, connect, createServer as createTcpServer, type Socket } from 'node:net';
@@ -32,11 +32,18 @@ test.runIf(process.platform === 'linux')('a turn of the event loop accepts many 
   const number = await port.listen(at);
   let [accepted, turns] = [0, 0];
   server.on('connection', () => accepted++);
-  const sockets = Array.from({ length: 320 }, () => connect(number, '127.0.0.1'));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-  });
-  while (accepted < sockets.length) {
+  const count = 320;
+  const code = `
+    import { once } from 'node:events';
+    import { connect } from 'node:net';
+    const sockets = Array.from({ length: ${count} }, () => connect(${number}, '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    process.exit();
+  `;
+  // This process accepts nothing until all are connected.
+  execFileSync(process.execPath, ['--input-type=module', '-e', code]);
+  expect(accepted).toBe(0);
+  while (accepted < count) {
     turns++;
     await nextTurn();
   }
