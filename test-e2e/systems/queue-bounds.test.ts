@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
+import { untilServed } from '../patience.ts';
 
 const queuesPerUser = 12;
 let system: System;
@@ -55,8 +56,8 @@ describe('limits', () => {
   test('of many registers of one user at once some are told to come later, and nobody else is', async () => {
     const all = { event_types: null, fetch_event_types: null };
     const [many, other] = await Promise.all([
-      Promise.all(Array.from({ length: 40 }, () => register('administrator', all))),
-      register('owner', all),
+      Promise.all(Array.from({ length: 40 }, () => untilServed(() => register('administrator', all)))),
+      untilServed(() => register('owner', all)),
     ]);
     const refused = many.filter(({ status }) => status === 429);
     expect(other.status).toBe(200);
@@ -69,22 +70,29 @@ describe('limits', () => {
 
 describe('expiry', () => {
   test('a queue that nobody could poll in an outage lives longer by it; one that nobody polls ends', async () => {
-    const seconds = 8;
-    const short = { queue_lifespan_secs: seconds };
-    const [polled, left] = [(await register('member', short)).body, (await register('member', short)).body];
-    // Longer than the queues live without being polled, including the 3 s of an unnoticed outage.
-    const outage = 13_000;
-    await system.servers.postgres.kill('SIGKILL');
-    await pause(outage);
-    await system.servers.postgres.start();
-    const codes = new Set<string>();
-    const isBack = async (): Promise<string> => {
-      const { body } = await look('member', polled);
-      if (body.result === 'error') codes.add(body.code);
-      return body.result;
+    const attempt = async (seconds: number) => {
+      const short = { queue_lifespan_secs: seconds };
+      const [polled, left] = [(await register('member', short)).body, (await register('member', short)).body];
+      await system.servers.postgres.kill('SIGKILL');
+      // Longer than the queues live without being polled, including the 3 s of an unnoticed outage.
+      await pause(1_000 * (seconds + 5));
+      await system.servers.postgres.start();
+      let answer: Answer = {};
+      const isDecided = async (): Promise<boolean> => {
+        answer = (await look('member', polled)).body;
+        return answer.result === 'success' || answer.code === 'BAD_EVENT_QUEUE_ID';
+      };
+      await expect.poll(isDecided).toBe(true);
+      return { left, result: answer.result };
     };
-    await expect.poll(isBack).toBe('success');
-    expect([...codes].filter((code) => code === 'BAD_EVENT_QUEUE_ID')).toEqual([]);
+    // On a busy machine short queues may end before the outage or after it. Without a longer life all end in each attempt.
+    let seconds = 8;
+    let { left, result } = await attempt(seconds);
+    while (result !== 'success' && seconds < 60) {
+      seconds *= 2;
+      ({ left, result } = await attempt(seconds));
+    }
+    expect(result).toBe('success');
     const living = async (): Promise<number> => {
       const { rows } = await postgres.query('SELECT 1 FROM event_queue.queue WHERE queue_id = $1', [left.queue_id]);
       return rows.length;
