@@ -6,6 +6,7 @@ import { type System, startSystem } from '@natter/local/system';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { beforeDue } from '../tests/scheduled-messages/soon.ts';
 
 let system: System;
 let admin: pg.Client;
@@ -115,17 +116,19 @@ test('writes are refused when PostgreSQL stays read-only, while reads go on', as
 test('scheduled messages are sent in order of time, also if PostgreSQL is read-only when the first one is due', async () => {
   const found = await request(system.url, system.people.owner, 'GET /get_stream_id', { stream: 'general' });
   const channel = found.body.stream_id;
-  const begunAt = Math.floor(Date.now() / 1000);
-  const [firstAt, secondAt] = [begunAt + 10, begunAt + 14];
-  for (const [content, at] of [
-    ['first', firstAt],
-    ['second', secondAt],
-  ] as const) {
-    const form = { type: 'channel', to: channel, topic: 'scheduled', content, scheduled_delivery_timestamp: at };
-    expect((await post('/scheduled_messages', form)).status).toBe(200);
-  }
+  const schedule = async (topic: string, content: string, at: number): Promise<void> => {
+    const form = { type: 'channel', to: channel, topic, content, scheduled_delivery_timestamp: at };
+    const { status, body } = await post('/scheduled_messages', form);
+    if (status !== 200) throw new Error(body.msg);
+  };
+  const { firstAt, topic } = await beforeDue(async (at) => {
+    const made = { firstAt: at, topic: `scheduled at ${at}` };
+    await schedule(made.topic, 'first', at);
+    await schedule(made.topic, 'second', at + 4);
+    return made;
+  }, 10);
   await readOnly(true);
   await pause(firstAt * 1000 + 1_500 - Date.now());
   await readOnly(false);
-  await expect.poll(() => contentsOf('scheduled')).toEqual(['first', 'second']);
+  await expect.poll(() => contentsOf(topic)).toEqual(['first', 'second']);
 });

@@ -1,5 +1,6 @@
 import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeEach, expect, test } from 'vitest';
+import { untilServed } from '../../patience.ts';
 
 let realm: Realm;
 beforeEach(async () => {
@@ -49,6 +50,7 @@ test('linkifiers that are refused', async () => {
     pattern: 'taken',
     url_template: 'https://e.example',
   });
+  // The threads that check a pattern may still be starting.
   for (const form of [
     { pattern: 'taken', url_template: 'https://e.example' },
     { pattern: '', url_template: 'https://e.example' },
@@ -59,7 +61,9 @@ test('linkifiers that are refused', async () => {
     { pattern: 'x', url_template: 'https://e.example/{' },
     { pattern: 'x', url_template: '' },
   ])
-    expect(refused(await realm.owner.post('/realm/filters', form)), JSON.stringify(form)).toEqual(badRequest);
+    expect(refused(await untilServed(() => realm.owner.post('/realm/filters', form))), JSON.stringify(form)).toEqual(
+      badRequest,
+    );
   expect(
     refused(await realm.owner.patch('/realm/filters/999999', { pattern: 'x', url_template: 'https://e' })),
   ).toEqual(badRequest);
