@@ -17,7 +17,8 @@ import {
 } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
 
 /** The same number is a realm's id in one service and a user's id in the other. */
 const ignored = afterCommit(
@@ -29,23 +30,25 @@ let servers: Servers;
 const databases: Database[] = [];
 let users: UnitOfWork;
 let messaging: UnitOfWork;
+let messagingDatabase: Database;
 
 beforeAll(async () => {
   servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
   await migrate(servers.postgresUrl, 'secret', () => undefined);
-  users = unitsOf('users');
-  messaging = unitsOf('messaging');
+  users = createUnitOfWork(databaseOf('users'), ignored);
+  messagingDatabase = databaseOf('messaging');
+  messaging = createUnitOfWork(messagingDatabase, ignored);
 });
 afterAll(async () => {
   await Promise.all(databases.map((database) => database.close()));
   await servers?.stop();
 });
 
-function unitsOf(schema: 'users' | 'messaging'): UnitOfWork {
+function databaseOf(schema: 'users' | 'messaging'): Database {
   const url = serviceUrl(servers.postgresUrl, schema, 'secret');
   const database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
   databases.push(database);
-  return createUnitOfWork(database, ignored);
+  return database;
 }
 const inRealm = <R>(unitOfWork: UnitOfWork, schema: string, work: (work: Work) => Promise<R>): Promise<R> =>
   unitOfWork({ realmId: id, schema, claim: undefined }, work);
@@ -101,4 +104,80 @@ test('linkifiers wait for a process of the previous release that changes them, a
   expect(await changed).toBe(false);
   expect(order).toEqual(['previous release', 'this release']);
   await previous.end();
+});
+
+describe('two schedulers apply retention while somebody changes an old message', () => {
+  const [aged, other] = [1, 2];
+  const retention = {
+    background: (realmId, work) => messaging({ realmId, schema: 'messaging', claim: undefined }, work),
+    policies: { get: async () => ({ settings: { message_retention_days: -1 }, version: 0 }) },
+    channels: {
+      get: async (channel_id: number) => ({
+        channel_id,
+        version: 0,
+        is_private: true,
+        history_public: true,
+        subscribers: [[1, 1]],
+        message_retention_days: channel_id === aged ? 2 : -1,
+      }),
+    },
+  } as Partial<Record<keyof Retention, unknown>> as Retention;
+  let admin: pg.Client;
+  let blocker: pg.Client;
+
+  beforeAll(async () => {
+    Object.assign(retention, { database: messagingDatabase });
+    [admin, blocker] = [new pg.Client(servers.postgresUrl), new pg.Client(servers.postgresUrl)];
+    await Promise.all([admin.connect(), blocker.connect()]);
+    await admin.query(`SELECT log.create_realm(${id})`);
+  });
+  afterAll(() => Promise.all([admin.end(), blocker.end()]));
+
+  /** Ends the change when each scheduler has finished or waits for it. */
+  async function whileChanging(change: string, end: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    await blocker.query(`BEGIN; ${change}`);
+    let finished = 0;
+    const schedulers = [1, 2].map(() =>
+      applyRetention(
+        retention,
+        () => false,
+        (error) => expect.unreachable(String(error)),
+      ).finally(() => finished++),
+    );
+    const waiting = async (): Promise<number> =>
+      (await admin.query('SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted')).rows[0].count;
+    await expect.poll(async () => finished + (await waiting()), { timeout: 30_000 }).toBe(2);
+    await blocker.query(end);
+    await Promise.all(schedulers);
+  }
+
+  const send = (...messageIds: number[]) =>
+    admin.query(
+      `INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, topic, content, rendered_content, client, sent_at)
+       SELECT ${id}, unnest($1::bigint[]), 1, ${aged}, 'old', 'x', 'x', 'test', now() - interval '3 days'`,
+      [messageIds],
+    );
+  const channelOf = async (messageId: number): Promise<number | undefined> =>
+    (await admin.query(`SELECT channel_id FROM messaging.message WHERE id = ${messageId}`)).rows[0]?.channel_id;
+  /** The messages of which the log tells that they were deleted, as often as it does. */
+  const told = async (): Promise<number[]> => {
+    const { rows } = await admin.query(`SELECT (form->'patch'->>'message_id')::int AS message_id
+      FROM log.event, json_array_elements(event->'forms') form
+      WHERE realm_id = ${id} AND type = 'delete_message' AND form->'patch'->>'message_id' IS NOT NULL ORDER BY 1`);
+    return rows.map((row) => row.message_id);
+  };
+
+  test('each message is deleted once', async () => {
+    await send(11, 12);
+    await whileChanging('SELECT FROM messaging.message WHERE id = 11 FOR UPDATE', 'ROLLBACK');
+    await whileChanging('SELECT', 'ROLLBACK');
+    expect(await told()).toEqual([11, 12]);
+  });
+
+  test('a message that is moved to a channel without retention stays there', async () => {
+    await send(21, 22);
+    await whileChanging(`UPDATE messaging.message SET channel_id = ${other} WHERE id = 21`, 'COMMIT');
+    expect([await channelOf(21), await channelOf(22)]).toEqual([other, undefined]);
+    expect(await told()).toEqual([11, 12, 22]);
+  });
 });

@@ -93,11 +93,14 @@ async function clearPartOf({ background, channels, policies }: Retention, place:
   try {
     const removed = await background(realmId, async (work) => {
       work.expectVersions(basis);
-      // Ids are ordered by time, so the oldest come first and newer ones are not read.
+      const here = sql.fragment`realm_id = ${realmId} AND ${where}`;
+      // Ids are ordered by time, so the oldest come first and newer ones are not read. A message that another process
+      // deletes, moves or edits is left to the next round.
       const rows = await work.any(sql.type(messageRow)`
-        SELECT id, topic, recipient_ids FROM (
-          SELECT id, topic, recipient_ids, sent_at FROM messaging.message WHERE realm_id = ${realmId} AND ${where} ORDER BY id LIMIT ${batchSize}) oldest
-        WHERE sent_at < clock_timestamp() - make_interval(days => ${days})`);
+        SELECT id, topic, recipient_ids FROM messaging.message
+        WHERE ${here} AND id = ANY (ARRAY(SELECT id FROM messaging.message WHERE ${here} ORDER BY id LIMIT ${batchSize}))
+          AND sent_at < clock_timestamp() - make_interval(days => ${days})
+        ORDER BY id FOR UPDATE SKIP LOCKED`);
       for (const group of conversations(rows)) {
         const [first] = group;
         if (!first) continue;

@@ -1,5 +1,5 @@
 import { type Audience, hasId } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { sql, VersionsChanged, type Work } from '@natter/database';
 import { z } from 'zod';
 import { forgetReferences } from '../files/references.ts';
 import { emitFlags } from '../mark-read.ts';
@@ -10,7 +10,10 @@ import { deletionEvents } from './delete-event.ts';
 /** Tables that depend on messages; their rows are deleted with them. */
 const dependents = ['reaction', 'submessage', 'message_edit', 'arrival', 'flag', 'direct_message'] as const;
 
-/** Deletes messages of one conversation with all dependent rows, and notifies the users who had them. */
+/**
+ * Deletes messages of one conversation with all dependent rows, and notifies the users who had them. The caller holds
+ * locks on them. If some of them were deleted or moved before, nothing is deleted and nobody is notified.
+ */
 export async function removeMessages(
   work: Work,
   where: { channelId: number; topic: string } | undefined,
@@ -26,7 +29,10 @@ export async function removeMessages(
     );
   await forgetWithdrawals(work, messageIds);
   await forgetReferences(work, messageIds);
-  await work.run(sql.unsafe`DELETE FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
+  const removed = await work.run(sql.unsafe`
+    DELETE FROM messaging.message
+    WHERE realm_id = ${work.realmId} AND id = ANY(${ids}) AND channel_id IS NOT DISTINCT FROM ${where?.channelId ?? null}::int`);
+  if (removed !== messageIds.length) throw new VersionsChanged(`messages from ${messageIds[0]}`, 'row');
   if (where) await emitChannelBegins(work, where.channelId, messageIds);
   for (const event of deletionEvents(where, messageIds, audience)) work.emit(event);
   for (const star of starred) emitFlags(work, star.userId, { op: 'remove', flag: 'starred' }, star.messageIds);
