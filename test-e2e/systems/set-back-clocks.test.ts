@@ -11,6 +11,7 @@ import { takeJobs } from '../../services/messaging/src/link-previews/jobs.ts';
 import { fetchesLeft } from '../../services/messaging/src/link-previews/page-cache.ts';
 import { countMoved, requireMoveAllowance } from '../../services/messaging/src/messages/move-allowance.ts';
 import { claim, dueBots, endOverlongWaits } from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
+import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
 import { makeNoticesDue } from '../../services/messaging/src/scheduled-messages/make-notices-due.ts';
 import { mayTell } from '../../services/messaging/src/system-messages/notice-allowance.ts';
 import { createHotState, withKnownTimes } from '../../services/presence/src/hot-state.ts';
@@ -91,6 +92,24 @@ describe('after the clock of Postgres was set back by a day', () => {
     for (let taken = 0; taken < 12; taken++) expect(await claim(database, bot as never)).toBeDefined();
     expect(await endOverlongWaits(database)).toBe(0);
     expect(await dueBots(database)).toEqual([]);
+  });
+
+  test('old messages are deleted, although the first ones were stored with later times', async () => {
+    await database.run(sql.unsafe`
+      INSERT INTO messaging.message (realm_id, id, sender_id, recipient_ids, content, rendered_content, client, sent_at)
+      SELECT ${realmId}, n, 1, '{1}', 'x', 'x', 'test', now() + CASE
+        WHEN n <= 300 THEN interval '1 day' WHEN n <= 302 THEN interval '-3 days' ELSE interval '0' END FROM generate_series(1, 303) n`);
+    const recorded = { ...work(), expectVersions: () => undefined, emit: () => 0 };
+    const retention = {
+      database,
+      policies: { get: async () => ({ settings: { message_retention_days: 2 }, version: 0 }) },
+      background: (_: number, handler: (work: Work) => Promise<unknown>) => handler(recorded),
+    } as unknown as Retention;
+    const onError = (error: unknown): void => expect.unreachable(String(error));
+    await applyRetention(retention, () => false, onError);
+    const left = await database.any(sql.type(z.object({ id: z.number() }))`
+      SELECT id FROM messaging.message WHERE realm_id = ${realmId} AND id > 299 ORDER BY id`);
+    expect(left).toEqual([{ id: 300 }, { id: 303 }]);
   });
 
   test('notices are sent, and scheduled messages wait for their time', async () => {

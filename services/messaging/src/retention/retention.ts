@@ -17,6 +17,12 @@ export interface Retention {
 const daySeconds = 86_400;
 const batchSize = 200;
 
+/**
+ * Whether a message `m` was stored before now. The time of others was stored while the clock of the database was ahead:
+ * they are deleted when it has passed, and later messages do not wait for them.
+ */
+const isPast = sql.fragment`m.sent_at <= clock_timestamp()`;
+
 /** The oldest message of each channel, and of direct messages (null). */
 const oldestRow = z.object({ realm_id: z.number(), channel_id: z.number().nullable(), age: z.number() });
 type Place = z.infer<typeof oldestRow>;
@@ -48,11 +54,11 @@ export async function applyRetention(
     ), oldest (realm_id, channel_id, sent_at) AS (
       SELECT p.realm_id, p.channel_id, o.sent_at FROM place p CROSS JOIN LATERAL (
         SELECT m.sent_at FROM messaging.message m
-        WHERE m.realm_id = p.realm_id AND m.channel_id = p.channel_id ORDER BY m.id LIMIT 1) o
+        WHERE m.realm_id = p.realm_id AND m.channel_id = p.channel_id AND ${isPast} ORDER BY m.id LIMIT 1) o
       UNION ALL
       SELECT d.realm_id, NULL, o.sent_at FROM direct d CROSS JOIN LATERAL (
         SELECT m.sent_at FROM messaging.message m
-        WHERE m.realm_id = d.realm_id AND m.channel_id IS NULL ORDER BY m.id LIMIT 1) o
+        WHERE m.realm_id = d.realm_id AND m.channel_id IS NULL AND ${isPast} ORDER BY m.id LIMIT 1) o
     )
     SELECT realm_id, channel_id, extract(epoch FROM clock_timestamp() - sent_at)::float8 AS age FROM oldest`);
   const old = oldest.filter(({ age }) => age > daySeconds);
@@ -89,18 +95,18 @@ async function clearPartOf({ background, channels, policies }: Retention, place:
   const days = channel?.message_retention_days ?? policy.settings.message_retention_days;
   if (days < 1 || place.age < days * daySeconds) return false;
   const basis = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) };
-  const where = channelId === null ? sql.fragment`channel_id IS NULL` : sql.fragment`channel_id = ${channelId}`;
+  const where = channelId === null ? sql.fragment`m.channel_id IS NULL` : sql.fragment`m.channel_id = ${channelId}`;
   try {
     const removed = await background(realmId, async (work) => {
       work.expectVersions(basis);
-      const here = sql.fragment`realm_id = ${realmId} AND ${where}`;
+      const here = sql.fragment`m.realm_id = ${realmId} AND ${where}`;
       // Ids are ordered by time, so the oldest come first and newer ones are not read. A message that another process
       // deletes, moves or edits is left to the next round.
       const rows = await work.any(sql.type(messageRow)`
-        SELECT id, topic, recipient_ids FROM messaging.message
-        WHERE ${here} AND id = ANY (ARRAY(SELECT id FROM messaging.message WHERE ${here} ORDER BY id LIMIT ${batchSize}))
-          AND sent_at < clock_timestamp() - make_interval(days => ${days})
-        ORDER BY id FOR UPDATE SKIP LOCKED`);
+        SELECT m.id, m.topic, m.recipient_ids FROM messaging.message m
+        WHERE ${here} AND m.sent_at < clock_timestamp() - make_interval(days => ${days}) AND m.id = ANY (ARRAY(
+          SELECT m.id FROM messaging.message m WHERE ${here} AND ${isPast} ORDER BY m.id LIMIT ${batchSize}))
+        ORDER BY m.id FOR UPDATE SKIP LOCKED`);
       for (const group of conversations(rows)) {
         const [first] = group;
         if (!first) continue;
