@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unavailable } from '@natter/contracts';
 import { createDatabase, type Database, migrate, sql, type Work } from '@natter/database';
 import { connectRedis, type LogRedis } from '@natter/event-log';
 import { bringServers, type Servers } from '@natter/local';
@@ -10,6 +11,7 @@ import { z } from 'zod';
 import { takeJobs } from '../../services/messaging/src/link-previews/jobs.ts';
 import { fetchesLeft } from '../../services/messaging/src/link-previews/page-cache.ts';
 import { countMoved, requireMoveAllowance } from '../../services/messaging/src/messages/move-allowance.ts';
+import { deliverWebhook, type WebhookDelivery } from '../../services/messaging/src/outgoing-webhooks/deliver-webhook.ts';
 import { claim, dueBots, endOverlongWaits } from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
 import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
 import { makeNoticesDue } from '../../services/messaging/src/scheduled-messages/make-notices-due.ts';
@@ -179,4 +181,23 @@ describe('after the clock of Redis was set back by ten minutes', () => {
       connectedAt: rightly,
     });
   });
+});
+
+test('an outage of other services is no attempt to post a message to a bot, and the next attempt begins soon', async () => {
+  const bot = { realm_id: realmId, owner_id: 1, bot_id: 6, count: 1 };
+  const row = sql.fragment`messaging.webhook_delivery WHERE realm_id = ${realmId} AND bot_id = ${bot.bot_id}`;
+  const stored = z.object({ attempts: z.number(), is_soon: z.boolean() });
+  const bus = { call: () => Promise.reject(unavailable()) };
+  const delivery = { database, bus } as unknown as WebhookDelivery;
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at)
+    VALUES (${realmId}, ${bot.bot_id}, 1, now(), now())`);
+  for (let outages = 0; outages < 20; outages++) {
+    const claimed = await claim(database, bot);
+    await expect(deliverWebhook(delivery, claimed as never)).rejects.toThrow('not ready');
+    const left = await database.any(sql.type(stored)`
+      SELECT attempts, due_at BETWEEN now() + interval '1 second' AND now() + interval '10 seconds' AS is_soon FROM ${row}`);
+    expect(left).toEqual([{ attempts: 0, is_soon: true }]);
+    await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET due_at = now() WHERE bot_id = ${bot.bot_id}`);
+  }
 });

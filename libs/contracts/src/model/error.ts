@@ -101,6 +101,10 @@ export const unavailable = (cause?: unknown): ChatError =>
 export const isRefusal = (error: unknown): error is ChatError =>
   error instanceof ChatError && error.status >= 400 && error.status < 500;
 
+/** Whether a service, NATS or PostgreSQL did not answer: the same request may succeed later. */
+export const isOutage = (error: unknown): error is ChatError =>
+  error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
+
 /** For `catch`: every refusal becomes this one, so that an invisible object is answered like a missing one. */
 export const refusedAs =
   (refusal: () => ChatError) =>

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import {
   type Actor,
   ChatError,
+  isOutage,
   type LogEvent,
   type NamesOf,
   notLoggedIn,
@@ -128,8 +129,6 @@ export function createAuthenticator(
     lost: (realmId) => forget(realmId, 'all'),
   };
 }
-
-const isOutage = (error: unknown): boolean => error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
 
 interface LookUp {
   cacheKey: string;

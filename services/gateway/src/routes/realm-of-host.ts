@@ -1,4 +1,4 @@
-import { ChatError, defaultRealmUrl, type RequestMeta, userOperations } from '@natter/contracts';
+import { ChatError, defaultRealmUrl, isOutage, type RequestMeta, userOperations } from '@natter/contracts';
 import { type Bus, createLocalCounts } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import { type Rate, rateLimitHit } from '../rate-limit/rate-limit.ts';
@@ -59,7 +59,7 @@ export function createRealmFinder(
       } else miss(host, found, meta);
       return found;
     } catch (error) {
-      isAway = error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
+      isAway = isOutage(error);
       const usable = isAway && usableInOutage(host);
       if (usable) return realmOf(usable);
       if (error instanceof ChatError && error.code === 'NONEXISTENT_SUBDOMAIN') miss(host, error, meta);

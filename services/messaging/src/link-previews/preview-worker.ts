@@ -1,4 +1,4 @@
-import { ChatError, type RequestMeta } from '@natter/contracts';
+import { isOutage, type RequestMeta } from '@natter/contracts';
 import { type Process, repeat } from '@natter/service-kit';
 import type { MessagingConfig } from '../model/config.ts';
 import { externalContentKey } from '../model/external-content-key.ts';
@@ -122,5 +122,3 @@ export function startPreviewWorker(
     }
   }
 }
-
-const isOutage = (error: unknown): boolean => error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';

@@ -1,4 +1,12 @@
-import { type Actor, botOperations, ChatError, isRefusal, type RequestMeta, unknownUser } from '@natter/contracts';
+import {
+  type Actor,
+  botOperations,
+  ChatError,
+  isOutage,
+  isRefusal,
+  type RequestMeta,
+  unknownUser,
+} from '@natter/contracts';
 import { type Database, type Decided, sql, VersionsChanged } from '@natter/database';
 import type { Renderer } from '@natter/renderer';
 import type { Background, Bus, RealmPolicies, UserVisibility } from '@natter/service-kit';
@@ -10,7 +18,7 @@ import { messageObjects } from '../model/reading/message-object.ts';
 import type { DecideSend } from '../model/sending/decide-planned.ts';
 import { callWebhook } from './call-webhook.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
-import { type DeliveryRow, drop, end, maxAttempts, postpone, postponeUnreadable } from './delivery-row.ts';
+import { type DeliveryRow, drop, end, maxAttempts, postpone, postponeUnreadable, repeatSoon } from './delivery-row.ts';
 import { failureText, fullText, tellOwner } from './tell-owner.ts';
 import type { Reply, Triggering, Webhook } from './webhook-format.ts';
 
@@ -48,7 +56,11 @@ export async function deliverWebhook(delivery: WebhookDelivery, row: DeliveryRow
     await drop(delivery.database, row);
     return 'failed';
   }
-  const called = await prepare(delivery, row);
+  const called = await prepare(delivery, row).catch(async (error: unknown) => {
+    // Until now nothing was posted. Later outages count as attempts, so that the bot does not get the message for hours.
+    if (isOutage(error)) await repeatSoon(delivery.database, row);
+    throw error;
+  });
   if (called === 'unreadable' && (await postponeUnreadable(delivery.database, row))) return 'retried';
   if (called === 'unreadable' || called === 'inactive') {
     await drop(delivery.database, row);

@@ -32,6 +32,8 @@ export const atOncePerBot = 4;
 /** Seconds before the first repetition. Each further one waits four times as long. */
 const firstDelaySeconds = 1;
 const longestDelaySeconds = 60;
+/** Seconds before the next attempt after an outage of other services. */
+const outageSeconds = 5;
 const maxFailures = 4;
 const oldestHours = 24;
 const deletedAtOnce = 5_000;
@@ -85,6 +87,10 @@ export async function postpone(database: Database, row: DeliveryRow): Promise<bo
   return true;
 }
 
+/** Schedules another attempt after an outage in which nothing was posted. This attempt does not count. */
+export const repeatSoon = (database: Database, row: DeliveryRow): Promise<number> =>
+  wait(database, row, { failures: row.failures, seconds: outageSeconds, attempts: row.attempts - 1 });
+
 /** Schedules another attempt to read the message, unless it is too old. */
 export async function postponeUnreadable(database: Database, row: DeliveryRow): Promise<boolean> {
   if (row.is_late) return false;
@@ -93,9 +99,15 @@ export async function postponeUnreadable(database: Database, row: DeliveryRow): 
   return true;
 }
 
-const wait = (database: Database, row: DeliveryRow, { failures, seconds }: { failures: number; seconds: number }) =>
+interface Wait {
+  failures: number;
+  seconds: number;
+  attempts?: number;
+}
+
+const wait = (database: Database, row: DeliveryRow, { failures, seconds, attempts = row.attempts }: Wait) =>
   database.run(sql.unsafe`
-    UPDATE messaging.webhook_delivery SET failures = ${failures},
+    UPDATE messaging.webhook_delivery SET failures = ${failures}, attempts = ${attempts},
       due_at = clock_timestamp() + make_interval(secs => ${seconds * (0.75 + Math.random() / 2)})
     WHERE ${isRow(row)} AND attempts = ${row.attempts}`);
 
