@@ -14,12 +14,23 @@ const rowOf = (id: number, content: string) => ({
   late: 0,
 });
 
-/** A delivery of these messages, whose decisions fail with an error if they contain `bad`, and what it sends. */
-function delivering(contents: readonly string[], error: Error) {
+interface Options {
+  /** Whether another process holds the rows. */
+  isHeld?: boolean;
+}
+
+/**
+ * A delivery of these messages, whose decisions fail with an error if they contain `bad`; what it sends, and the number of
+ * statements by which it changes rows.
+ */
+function delivering(contents: readonly string[], error: Error, { isHeld = false }: Options = {}) {
   const sent: string[] = [];
+  let changes = 0;
   const work = {
     realmId: 1,
-    any: async () => contents.map((_, index) => ({ id: index + 1, revision: 1 })),
+    any: async () => (isHeld ? [] : contents.map((_, index) => ({ id: index + 1, revision: 1 }))),
+    maybeOne: async () => (isHeld ? undefined : { id: 1 }),
+    run: async () => ++changes,
     one: async () => ({ is_mine: true, now: 0 }),
     expectVersions: () => undefined,
     numbered: () => undefined,
@@ -38,7 +49,7 @@ function delivering(contents: readonly string[], error: Error) {
     onSent: () => undefined,
     onError: () => undefined,
   } as unknown as Delivery;
-  return { sent, deliver: createDelivery(delivery) };
+  return { sent, changes: () => changes, deliver: createDelivery(delivery) };
 }
 
 test('a message that cannot be decided because of an error keeps none of its realm waiting', async () => {
@@ -51,4 +62,11 @@ test('while a service is away, messages are not tried one by one', async () => {
   const { sent, deliver } = delivering(['bad', 'good'], new ChatError('SERVICE_UNAVAILABLE', 'away'));
   await expect(deliver(1)).rejects.toThrow('away');
   expect(sent).toEqual([]);
+});
+
+test.each(['good', 'bad'])('while another process holds the row of a %s message, nothing is done', async (content) => {
+  const error = new ChatError('BAD_REQUEST', 'refused');
+  const { sent, changes, deliver } = delivering([content], error, { isHeld: true });
+  expect(await deliver(1)).toBe('idle');
+  expect([sent, changes()]).toEqual([[], 0]);
 });

@@ -1,4 +1,4 @@
-import { ChatError, type LogEvent, type RequestMeta } from '@natter/contracts';
+import { ChatError, isOutage, type LogEvent, type RequestMeta } from '@natter/contracts';
 import {
   type Database,
   type Decided,
@@ -27,8 +27,10 @@ export interface Delivery {
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
-/** `idle`: nothing to send here for now, or another process is delivering. */
+/** `idle`: nothing could be sent for now, for example because another process delivers here or holds the rows. */
 export type Outcome = 'more' | 'done' | 'idle';
+
+type Ended = Exclude<Outcome, 'more'>;
 
 interface Ready {
   row: DueRow;
@@ -59,48 +61,58 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     for (const [id, until] of postponed) if (until < performance.now()) postponed.delete(id);
     const rows = await readDue(delivery.database, realmId, [...postponed.keys()]);
     if (rows.length === 0) return 'idle';
-    const outcome = await deliverTogether(realmId, rows, false);
-    if (outcome !== 'split') return outcome === 'taken' ? 'idle' : rows.length === batchSize ? 'more' : 'done';
-    const end = performance.now() + aloneMs;
-    for (const row of rows) {
-      if (performance.now() > end) return 'more';
-      await deliverAlone(realmId, row);
-    }
-    return rows.length === batchSize ? 'more' : 'done';
+    const together = await deliverTogether(realmId, rows, false);
+    const outcome = together === 'split' ? await deliverApart(realmId, rows) : together;
+    return outcome === 'done' && rows.length === batchSize ? 'more' : outcome;
   };
 
   async function deliverTogether(
     realmId: number,
     rows: readonly DueRow[],
     fresh: boolean,
-  ): Promise<'sent' | 'taken' | 'split'> {
+  ): Promise<Ended | 'split'> {
     try {
       // Decided together, they share look-ups. Outdated data never leads to a refusal: it is decided again with
       // current data.
       const decideSend = delivery.deciding();
       const first = await Promise.all(rows.map((row) => decide(decideSend, realmId, row, fresh)));
       const ready: Ready[] = [];
+      let failed = 0;
       for (const [index, row] of rows.entries()) {
         let decided = first[index];
         if (decided instanceof ChatError && !fresh && !isTooLate(row))
           decided = await decide(delivery.deciding(), realmId, row, true);
-        if (decided instanceof ChatError) await failScheduled(delivery.background, realmId, row, decided);
-        else if (decided) ready.push({ row, decided });
+        if (decided instanceof ChatError) {
+          if (await failScheduled(delivery.background, realmId, row, decided)) failed++;
+        } else if (decided) ready.push({ row, decided });
       }
-      return (await commit(realmId, ready)) ? 'sent' : 'taken';
+      return (await commit(realmId, ready)) + failed > 0 ? 'done' : 'idle';
     } catch (error) {
       // All messages wait: one that is postponed alone would be overtaken by later ones.
-      if ((error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE') || isRefusedForNow(error)) throw error;
+      if (isOutage(error) || isRefusedForNow(error)) throw error;
       if (!(error instanceof VersionsChanged)) delivery.onError(error, { realmId, rows: rows.length });
       return 'split';
     }
   }
 
   /** After a failed batch: one by one, so that a message that cannot be sent does not delay others. */
-  async function deliverAlone(realmId: number, row: DueRow): Promise<void> {
-    for (let attempt = 1; attempt <= maxAttempts; attempt++)
-      if ((await deliverTogether(realmId, [row], true)) !== 'split') return;
+  async function deliverApart(realmId: number, rows: readonly DueRow[]): Promise<Ended> {
+    const end = performance.now() + aloneMs;
+    let result: Ended = 'idle';
+    for (const row of rows) {
+      if (performance.now() > end) break;
+      if ((await deliverAlone(realmId, row)) === 'done') result = 'done';
+    }
+    return result;
+  }
+
+  async function deliverAlone(realmId: number, row: DueRow): Promise<Ended> {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const outcome = await deliverTogether(realmId, [row], true);
+      if (outcome !== 'split') return outcome;
+    }
     postponed.set(row.id, performance.now() + retryMs);
+    return 'idle';
   }
 
   /** The send, or the reason for a permanent failure. An outage throws. */
@@ -127,15 +139,15 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     return kind !== 'notice' && maxLatenessSeconds !== undefined && late > maxLatenessSeconds;
   }
 
-  /** False: another process is delivering in this realm. */
-  async function commit(realmId: number, ready: readonly Ready[]): Promise<boolean> {
-    if (ready.length === 0) return true;
+  /** Returns how many were sent: none while another process is delivering in this realm. */
+  async function commit(realmId: number, ready: readonly Ready[]): Promise<number> {
+    if (ready.length === 0) return 0;
     const sent = await delivery.background(realmId, async (work) => {
       const isMine = await tryLock(work, 'scheduled-delivery');
-      return isMine ? send(work, await lockUnchanged(work, ready)) : undefined;
+      return isMine ? send(work, await lockUnchanged(work, ready)) : [];
     });
-    for (const lateness of sent ?? []) delivery.onSent(lateness);
-    return sent !== undefined;
+    for (const lateness of sent) delivery.onSent(lateness);
+    return sent.length;
   }
 }
 

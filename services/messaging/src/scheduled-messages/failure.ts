@@ -16,34 +16,34 @@ const silent: readonly ErrorCode[] = ['USER_DEACTIVATED', 'REALM_DEACTIVATED', '
 
 /**
  * Marks a message as failed until its author reschedules it: stores the reason, notifies the author's clients, and lets
- * the notification bot write to the author. A bot's notice has no author and is deleted.
+ * the notification bot write to the author. A bot's notice has no author and is deleted. False if another process holds
+ * the message, or it was changed.
  */
 export async function failScheduled(
   background: Background,
   realmId: number,
   row: ScheduledRow,
   error: ChatError,
-): Promise<void> {
-  await background(realmId, async (work) => {
-    const failed = await markFailed(work, row, error.message);
-    if (!failed || failed.kind === 'notice') return;
+): Promise<boolean> {
+  return background(realmId, async (work) => {
+    if (!(await lockWaiting(work, row))) return false;
+    const failed = await work.one(sql.type(scheduledRow)`
+      UPDATE messaging.scheduled_message SET state = 'failed', failure = ${error.message} WHERE id = ${row.id} RETURNING ${scheduledColumns}`);
+    if (failed.kind === 'notice') return true;
     // There is no event for a changed reminder.
     if (failed.kind === 'reminder') {
       work.emit(removedEvent(failed));
       work.emit(storedEvent('add', failed));
     } else work.emit(storedEvent('update', failed));
     if (failed.kind === 'message' && !silent.includes(error.code)) await announceAuthor(work, failed, error.message);
+    return true;
   });
 }
 
-async function markFailed(work: Work, row: ScheduledRow, reason: string): Promise<ScheduledRow | undefined> {
-  const held = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+const lockWaiting = (work: Work, row: ScheduledRow) =>
+  work.maybeOne(sql.type(z.object({ id: z.number() }))`
     SELECT id FROM messaging.scheduled_message
     WHERE realm_id = ${work.realmId} AND id = ${row.id} AND state = 'waiting' AND revision = ${row.revision} FOR UPDATE SKIP LOCKED`);
-  if (!held) return undefined;
-  return work.one(sql.type(scheduledRow)`
-    UPDATE messaging.scheduled_message SET state = 'failed', failure = ${reason} WHERE id = ${row.id} RETURNING ${scheduledColumns}`);
-}
 
 const announceAuthor = (work: Work, row: ScheduledRow, reason: string): Promise<void> =>
   queueNotice(work, {
