@@ -196,6 +196,28 @@ test('natter realm deactivate ends all sessions, and reactivate lets the same ke
   await owner.ok('POST', '/messages', { type: 'channel', to: 'general', topic: 't', content: 'again' });
 });
 
+test('what is due while a realm is deactivated is sent after it, but notices older than a day are deleted', async () => {
+  const host = 'closed.example';
+  const { id, owner } = await createRealm(host);
+  expect((await natter('realm', 'deactivate', '--host', host)).code).toBe(0);
+  await inPostgres(
+    `INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, due_at, client)
+    SELECT $1, $2, $2, kind, ARRAY[$2::int], kind, now() - late, 'test'
+    FROM (VALUES ('notice', interval '25 hours'), ('notice', interval '1 hour'), ('message', interval '1 hour')) AS due (kind, late)`,
+    [id, owner.user_id],
+  );
+  const ofTest = `SELECT state FROM messaging.scheduled_message WHERE realm_id = $1 AND client = 'test'`;
+  await expect
+    .poll(() => inPostgres(ofTest, [id]), { timeout: 30_000 })
+    .toEqual([{ state: 'waiting' }, { state: 'waiting' }]);
+  expect((await natter('realm', 'reactivate', '--host', host)).code).toBe(0);
+  const narrow = JSON.stringify([['sender', owner.user_id]]);
+  const page = { anchor: 'newest', num_before: 10, num_after: 0, apply_markdown: false, narrow };
+  const arrived = async () =>
+    (await owner.ok('GET', '/messages', page)).messages.map(({ content }: { content: string }) => content);
+  await expect.poll(arrived, { timeout: 60_000 }).toEqual(['notice', 'message']);
+});
+
 describe('natter realm delete', () => {
   test('wants a deactivated realm and its exact name', async () => {
     const host = 'kept.example';

@@ -3,7 +3,7 @@ import type { Work } from '@natter/database';
 import { expect, test } from 'vitest';
 import { createDelivery, type Delivery } from './deliver.ts';
 
-const rowOf = (id: number, content: string) => ({
+const rowOf = (id: number, content: string, late: number) => ({
   id,
   revision: 1,
   kind: 'notice',
@@ -11,19 +11,20 @@ const rowOf = (id: number, content: string) => ({
   client: 'test',
   channel_id: 1,
   due: 0,
-  late: 0,
+  late,
 });
 
 interface Options {
   /** Whether another process holds the rows. */
   isHeld?: boolean;
+  late?: number;
 }
 
 /**
  * A delivery of these messages, whose decisions fail with an error if they contain `bad`; what it sends, and the number of
  * statements by which it changes rows.
  */
-function delivering(contents: readonly string[], error: Error, { isHeld = false }: Options = {}) {
+function delivering(contents: readonly string[], error: Error, { isHeld = false, late = 0 }: Options = {}) {
   const sent: string[] = [];
   let changes = 0;
   const work = {
@@ -37,7 +38,7 @@ function delivering(contents: readonly string[], error: Error, { isHeld = false 
     emit: ({ body }: { body: { content: string } }) => sent.push(body.content),
   } as unknown as Work;
   const delivery = {
-    database: { any: async () => contents.map((content, index) => rowOf(index + 1, content)) },
+    database: { any: async () => contents.map((content, index) => rowOf(index + 1, content, late)) },
     background: (_: number, handler: (work: Work) => Promise<unknown>) => handler(work),
     authors: { get: async () => ({}) },
     deciding:
@@ -69,4 +70,14 @@ test.each(['good', 'bad'])('while another process holds the row of a %s message,
   const { sent, changes, deliver } = delivering([content], error, { isHeld: true });
   expect(await deliver(1)).toBe('idle');
   expect([sent, changes()]).toEqual([[], 0]);
+});
+
+test('in a deactivated realm messages wait for a day', async () => {
+  const error = new ChatError('REALM_DEACTIVATED', 'deactivated');
+  const outcomeAfter = async (late: number) => {
+    const { changes, deliver } = delivering(['bad'], error, { late });
+    return [await deliver(1), changes()];
+  };
+  expect(await outcomeAfter(86_000)).toEqual(['closed', 0]);
+  expect(await outcomeAfter(87_000)).toEqual(['done', 1]);
 });

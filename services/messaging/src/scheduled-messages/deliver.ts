@@ -27,8 +27,11 @@ export interface Delivery {
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
-/** `idle`: nothing could be sent for now, for example because another process delivers here or holds the rows. */
-export type Outcome = 'more' | 'done' | 'idle';
+/**
+ * `idle`: nothing could be sent for now, for example because another process delivers here or holds the rows. `closed`:
+ * the realm is deactivated, and its messages wait.
+ */
+export type Outcome = 'more' | 'done' | 'idle' | 'closed';
 
 type Ended = Exclude<Outcome, 'more'>;
 
@@ -43,6 +46,8 @@ type DueRow = z.infer<typeof dueRow>;
 
 const batchSize = 250;
 const maxAttempts = 4;
+/** Messages that are due in a deactivated realm wait this long for its reactivation. */
+const closedSeconds = 86_400;
 /** Time for messages one by one, before other realms have their turn. */
 const aloneMs = 5_000;
 /** Delay before the next attempt after a failure that the message did not cause. */
@@ -83,6 +88,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
         if (decided instanceof ChatError && !fresh && !isTooLate(row))
           decided = await decide(delivery.deciding(), realmId, row, true);
         if (decided instanceof ChatError) {
+          if (decided.code === 'REALM_DEACTIVATED' && row.late < closedSeconds) return 'closed';
           if (await failScheduled(delivery.background, realmId, row, decided)) failed++;
         } else if (decided) ready.push({ row, decided });
       }
@@ -101,7 +107,9 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     let result: Ended = 'idle';
     for (const row of rows) {
       if (performance.now() > end) break;
-      if ((await deliverAlone(realmId, row)) === 'done') result = 'done';
+      const outcome = await deliverAlone(realmId, row);
+      if (outcome === 'closed') return outcome;
+      if (outcome === 'done') result = outcome;
     }
     return result;
   }

@@ -86,3 +86,11 @@ test('at its end it waits for the batches that it began', async () => {
   await loop.stop();
   expect(isDelivered).toBe(true);
 });
+
+test('a deactivated realm is not asked again at once', async () => {
+  const { due, turns, loop } = startWith(async (realmId) => (realmId === 1 ? 'closed' : 'done'));
+  due.push(2);
+  await expect.poll(() => turns.get(2) ?? 0).toBeGreaterThan(5);
+  expect(turns.get(1)).toBe(1);
+  await loop.stop();
+});

@@ -29,6 +29,8 @@ const defaultBatchMs = 60_000;
 const failurePauseMs = (): number => 200 + Math.random() * 300;
 /** A realm whose batch failed late waits as long as the batch took, at most this time, so that others get its place. */
 const longestPauseMs = 10_000;
+/** A deactivated realm with due messages is asked again after this time. */
+const closedPauseMs = 15_000;
 
 const stateRow = z.object({ now: z.number(), next: z.number().nullable() });
 
@@ -49,8 +51,8 @@ export function startDueLoop({ database, deliver, onError, batchMs = defaultBatc
   let counted = 0;
   /** Ends the wait for a place. */
   let free: () => void = () => undefined;
-  /** Realms whose batch failed, with the time of the next attempt. */
-  const failed = new Map<number, number>();
+  /** Realms whose batch failed, and deactivated ones, with the time of the next attempt. */
+  const paused = new Map<number, number>();
   /** Whether a batch has sent something since the last round. */
   let hasDelivered = false;
 
@@ -58,16 +60,18 @@ export function startDueLoop({ database, deliver, onError, batchMs = defaultBatc
     while (!isStopped) {
       let sleepMs = longestSleepMs;
       try {
+        for (const [id, until] of paused) if (until < performance.now()) paused.delete(id);
         const { now, next } = await database.one(sql.type(stateRow)`
           SELECT extract(epoch FROM clock_timestamp())::float8 AS now,
-            (SELECT extract(epoch FROM min(due_at))::float8 FROM messaging.scheduled_message WHERE state = 'waiting') AS next`);
+            (SELECT extract(epoch FROM min(due_at))::float8 FROM messaging.scheduled_message
+             WHERE state = 'waiting' AND realm_id <> ALL(${sql.array([...paused.keys()], 'int4')})) AS next`);
         clockDifference = now - performance.now() / 1000;
         if (next !== null && next <= now) {
           await beginBatches();
           // If all is held by others or waits for another attempt, the next round may be slow.
           sleepMs = hasDelivered ? 0 : idlePauseMs;
           hasDelivered = false;
-        } else if (next !== null) sleepMs = Math.min((next - now) * 1000, longestSleepMs);
+        } else sleepMs = Math.min(next === null ? longestSleepMs : (next - now) * 1000, untilNextAttempt());
       } catch (error) {
         onError(error);
         sleepMs = failurePauseMs();
@@ -97,13 +101,18 @@ export function startDueLoop({ database, deliver, onError, batchMs = defaultBatc
   async function beginBatches(): Promise<void> {
     const realms = await database.any(sql.type(z.object({ realm_id: z.number() }))`
       SELECT DISTINCT realm_id FROM messaging.scheduled_message WHERE state = 'waiting' AND due_at <= clock_timestamp()`);
-    for (const [id, until] of failed) if (until < performance.now()) failed.delete(id);
-    const waiting = realms.map(({ realm_id }) => realm_id).filter((id) => !running.has(id) && !failed.has(id));
+    const waiting = realms.map(({ realm_id }) => realm_id).filter((id) => !running.has(id) && !paused.has(id));
     for (const realmId of waiting.sort(() => Math.random() - 0.5)) {
       await untilFree();
       if (isStopped) return;
       running.set(realmId, deliverBatch(realmId));
     }
+  }
+
+  function untilNextAttempt(): number {
+    let next = performance.now() + longestSleepMs;
+    for (const until of paused.values()) next = Math.min(next, until);
+    return Math.max(next - performance.now(), 0);
   }
 
   async function untilFree(): Promise<void> {
@@ -130,13 +139,14 @@ export function startDueLoop({ database, deliver, onError, batchMs = defaultBatc
     const begun = performance.now();
     try {
       const outcome = await withDeadline(batchMs, () => untilDeadline(deliver(realmId)));
-      if (outcome === 'idle') return;
+      if (outcome === 'closed') paused.set(realmId, performance.now() + closedPauseMs);
+      if (outcome === 'closed' || outcome === 'idle') return;
       hasDelivered = true;
       wake();
     } catch (error) {
       onError(error);
       const tookMs = performance.now() - begun;
-      failed.set(realmId, performance.now() + failurePauseMs() + Math.min(tookMs, longestPauseMs));
+      paused.set(realmId, performance.now() + failurePauseMs() + Math.min(tookMs, longestPauseMs));
     } finally {
       clearTimeout(slow);
       running.delete(realmId);

@@ -27,9 +27,12 @@ export async function failScheduled(
 ): Promise<boolean> {
   return background(realmId, async (work) => {
     if (!(await lockWaiting(work, row))) return false;
+    if (row.kind === 'notice') {
+      await work.run(sql.unsafe`DELETE FROM messaging.scheduled_message WHERE id = ${row.id}`);
+      return true;
+    }
     const failed = await work.one(sql.type(scheduledRow)`
       UPDATE messaging.scheduled_message SET state = 'failed', failure = ${error.message} WHERE id = ${row.id} RETURNING ${scheduledColumns}`);
-    if (failed.kind === 'notice') return true;
     // There is no event for a changed reminder.
     if (failed.kind === 'reminder') {
       work.emit(removedEvent(failed));
