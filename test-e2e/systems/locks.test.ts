@@ -109,7 +109,7 @@ test('linkifiers wait for a process of the previous release that changes them, a
 describe('two schedulers apply retention while somebody changes an old message', () => {
   const [aged, other] = [1, 2];
   const retention = {
-    background: (realmId, work) => messaging({ realmId, schema: 'messaging', claim: undefined }, work),
+    background: (_: number, work: (unit: Work) => Promise<unknown>) => inRealm(messaging, 'messaging', work),
     policies: { get: async () => ({ settings: { message_retention_days: -1 }, version: 0 }) },
     channels: {
       get: async (channel_id: number) => ({
@@ -121,7 +121,7 @@ describe('two schedulers apply retention while somebody changes an old message',
         message_retention_days: channel_id === aged ? 2 : -1,
       }),
     },
-  } as Partial<Record<keyof Retention, unknown>> as Retention;
+  } as unknown as Retention;
   let admin: pg.Client;
   let blocker: pg.Client;
 
