@@ -196,7 +196,7 @@ test('natter realm deactivate ends all sessions, and reactivate lets the same ke
   await owner.ok('POST', '/messages', { type: 'channel', to: 'general', topic: 't', content: 'again' });
 });
 
-test('what is due while a realm is deactivated is sent after it, but notices older than a day are deleted', async () => {
+test('messages due in a deactivated realm are sent when it is reactivated; notices of bots are deleted after a day', async () => {
   const host = 'closed.example';
   const { id, owner } = await createRealm(host);
   expect((await natter('realm', 'deactivate', '--host', host)).code).toBe(0);

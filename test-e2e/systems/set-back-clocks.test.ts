@@ -11,7 +11,10 @@ import { z } from 'zod';
 import { takeJobs } from '../../services/messaging/src/link-previews/jobs.ts';
 import { fetchesLeft } from '../../services/messaging/src/link-previews/page-cache.ts';
 import { countMoved, requireMoveAllowance } from '../../services/messaging/src/messages/move-allowance.ts';
-import { deliverWebhook, type WebhookDelivery } from '../../services/messaging/src/outgoing-webhooks/deliver-webhook.ts';
+import {
+  deliverWebhook,
+  type WebhookDelivery,
+} from '../../services/messaging/src/outgoing-webhooks/deliver-webhook.ts';
 import { claim, dueBots, endOverlongWaits } from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
 import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
 import { makeNoticesDue } from '../../services/messaging/src/scheduled-messages/make-notices-due.ts';
@@ -183,7 +186,7 @@ describe('after the clock of Redis was set back by ten minutes', () => {
   });
 });
 
-test('an outage of other services is no attempt to post a message to a bot, and the next attempt begins soon', async () => {
+test('an outage of other services is no attempt to post a message to a bot, and the next one begins soon', async () => {
   const bot = { realm_id: realmId, owner_id: 1, bot_id: 6, count: 1 };
   const row = sql.fragment`messaging.webhook_delivery WHERE realm_id = ${realmId} AND bot_id = ${bot.bot_id}`;
   const stored = z.object({ attempts: z.number(), is_soon: z.boolean() });
