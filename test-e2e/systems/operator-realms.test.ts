@@ -202,7 +202,7 @@ test('messages due in a deactivated realm are sent when it is reactivated; notic
   expect((await natter('realm', 'deactivate', '--host', host)).code).toBe(0);
   await inPostgres(
     `INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, due_at, client)
-    SELECT $1, $2, $2, kind, ARRAY[$2::int], kind, now() - late, 'test'
+    SELECT $1::int, $2::int, $2::int, kind, ARRAY[$2::int], kind, now() - late, 'test'
     FROM (VALUES ('notice', interval '25 hours'), ('notice', interval '1 hour'), ('message', interval '1 hour')) AS due (kind, late)`,
     [id, owner.user_id],
   );
