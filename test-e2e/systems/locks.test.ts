@@ -146,7 +146,7 @@ describe('two schedulers apply retention while somebody changes an old message',
     );
     const waiting = async (): Promise<number> =>
       (await admin.query('SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted')).rows[0].count;
-    await expect.poll(async () => finished + (await waiting()), { timeout: 30_000 }).toBe(2);
+    await expect.poll(async () => finished + (await waiting())).toBe(2);
     await blocker.query(end);
     await Promise.all(schedulers);
   }

@@ -207,15 +207,13 @@ test('messages due in a deactivated realm are sent when it is reactivated; notic
     [id, owner.user_id],
   );
   const ofTest = `SELECT state FROM messaging.scheduled_message WHERE realm_id = $1 AND client = 'test'`;
-  await expect
-    .poll(() => inPostgres(ofTest, [id]), { timeout: 30_000 })
-    .toEqual([{ state: 'waiting' }, { state: 'waiting' }]);
+  await expect.poll(() => inPostgres(ofTest, [id])).toEqual([{ state: 'waiting' }, { state: 'waiting' }]);
   expect((await natter('realm', 'reactivate', '--host', host)).code).toBe(0);
   const narrow = JSON.stringify([['sender', owner.user_id]]);
   const page = { anchor: 'newest', num_before: 10, num_after: 0, apply_markdown: false, narrow };
   const arrived = async () =>
     (await owner.ok('GET', '/messages', page)).messages.map(({ content }: { content: string }) => content);
-  await expect.poll(arrived, { timeout: 60_000 }).toEqual(['notice', 'message']);
+  await expect.poll(arrived).toEqual(['notice', 'message']);
 });
 
 describe('natter realm delete', () => {

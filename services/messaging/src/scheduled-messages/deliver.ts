@@ -71,11 +71,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     return outcome === 'done' && rows.length === batchSize ? 'more' : outcome;
   };
 
-  async function deliverTogether(
-    realmId: number,
-    rows: readonly DueRow[],
-    fresh: boolean,
-  ): Promise<Ended | 'split'> {
+  async function deliverTogether(realmId: number, rows: readonly DueRow[], fresh: boolean): Promise<Ended | 'split'> {
     try {
       // Decided together, they share look-ups. Outdated data never leads to a refusal: it is decided again with
       // current data.
