@@ -76,7 +76,7 @@ export function guessesOf({ name, service, http, page }: Described, paths: reado
 
 /**
  * How many files are opened until the handler of each operation is found; infinitely many where no guess is right. The gateway
- * answers its own operation without a handler.
+ * answers its own operations without a handler.
  */
 export function guessesNeeded(sources: Sources): Map<string, number> {
   const paths = [...sources.keys()];

@@ -40,6 +40,7 @@ const administratorsOnly = new Set([
   'create-export',
   'remove-export',
   'get-export-consents',
+  'get-server-status',
 ]);
 
 const membersOnly = new Set(['get-bots', 'subscribe', 'create-channel']);

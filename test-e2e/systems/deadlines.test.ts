@@ -242,3 +242,32 @@ const grown = (before: Record<string, number>, after: Record<string, number>): R
       .map(([name, count]) => [name, count - (before[name] ?? 0)] as const)
       .filter(([, count]) => count > 0),
   );
+
+describe('while a service does not answer, administrators learn so, and the rest as usual', () => {
+  const stateOf = async () => {
+    const { status, body } = await ask('GET', '/server/status');
+    const silent = (body.services ?? []).filter((one: { is_available: boolean }) => !one.is_available);
+    return [status, silent, body.people_online, body.event_queues];
+  };
+  const silentOf = (name: string) => ({ name, is_available: false, versions: [], latency_ms: null });
+
+  test.each([
+    ['scheduler', 1, 1],
+    ['presence', null, 1],
+    ['event-queue', 1, null],
+    ['users', 1, 1],
+  ] as const)('%s', async (program, online, queues) => {
+    const { body } = await ask('POST', '/register', { event_types: ['message'] });
+    const child = system.children.find((one) => one.program === program);
+    await ask('POST', '/users/me/presence', { status: 'active' });
+    await expect.poll(stateOf).toEqual([200, [], 1, 1]);
+    child?.kill('SIGSTOP');
+    try {
+      await expect.poll(stateOf).toEqual([200, [silentOf(program)], online, queues]);
+    } finally {
+      child?.kill('SIGCONT');
+    }
+    await expect.poll(stateOf).toEqual([200, [], 1, 1]);
+    await ask('DELETE', '/events', { queue_id: body.queue_id });
+  });
+});

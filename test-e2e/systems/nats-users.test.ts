@@ -78,6 +78,7 @@ const subjects = {
   scheduled: 'natter.scheduled',
   'cost of realms': 'natter.usage',
   statistics: '$SRV.STATS',
+  'sign of life of users': '$SRV.PING.natter-users',
 };
 type Subject = keyof typeof subjects;
 
@@ -100,6 +101,7 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'blocks of users',
       'blocks of presence',
       'a queue',
+      'sign of life of users',
     ],
     hear: ['cost of realms', 'inbox of gateway', 'log', 'a queue', 'statistics'],
   },
@@ -132,6 +134,7 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'an actor at a process, as channels',
       'blocks of users',
       'statistics',
+      'sign of life of users',
     ],
   },
   channels: {
@@ -202,7 +205,13 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
     ],
   },
   operator: {
-    publish: ['cancel at users, as operator', 'a key for anybody, as operator', 'statistics', 'blocks of users'],
+    publish: [
+      'cancel at users, as operator',
+      'a key for anybody, as operator',
+      'statistics',
+      'sign of life of users',
+      'blocks of users',
+    ],
     hear: [],
   },
 };

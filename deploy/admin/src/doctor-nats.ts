@@ -1,9 +1,8 @@
 import { Svcm } from '@nats-io/services';
 import { connect } from '@nats-io/transport-node';
+import { programs } from '@natter/contracts';
 import { requireEnv } from './command.ts';
 import { type Finding, fail, ok, runbook, warn } from './finding.ts';
-
-const expected = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 
 /** Requests the statistics of every service over NATS; a service that answers is alive and reads its requests. */
 export async function checkNats(): Promise<Finding[]> {
@@ -30,7 +29,7 @@ export async function checkNats(): Promise<Finding[]> {
       }
       seen.set(name, entry);
     }
-    for (const name of expected) {
+    for (const name of programs) {
       const entry = seen.get(`natter-${name}`);
       if (!entry) findings.push(fail(name, 'no instance answers', runbook('NatterServiceMissing')));
       else

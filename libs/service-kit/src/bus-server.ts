@@ -25,6 +25,7 @@ import type { LagMeter } from './lag.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { createRecovery } from './recovery.ts';
+import { release } from './release.ts';
 import type { Freshness } from './retry-on-changed-versions.ts';
 import { type Kept, runHandler } from './run-handler.ts';
 import { inSpan } from './tracing.ts';
@@ -45,9 +46,9 @@ import type { Units } from './writes.ts';
 
 /** The serving side of the bus. */
 export interface BusServer {
-  serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
-  /** Makes a process that serves no operation visible to `natter doctor` and `nats micro`. */
-  announce(name: BusUser, version: string): Promise<void>;
+  serve(name: ServiceName, handlers: Handlers): Promise<void>;
+  /** Makes a process that serves no operation visible to `natter doctor`, to `ping` and to `nats micro`. */
+  announce(name: BusUser): Promise<void>;
   /** Sets how this process brings its projections up to date before it answers. */
   useCatchUp(catchUp: CatchUp): void;
   /** Sets how this process holds versions for a handler that runs again. */
@@ -102,13 +103,13 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
   let whenIdle: () => void = () => undefined;
 
   return {
-    async serve(name, version, handlers) {
+    async serve(name, handlers) {
       const own = catchUpOperations.find((operation) => operation.service === name);
       const all = own ? [...handlers, { operation: own, run: catchUpFor }] : handlers;
       checkHandlers(name, all);
       const service = await new Svcm(nats).add({
         name: `natter-${name}`,
-        version,
+        version: release,
         description: `Natter ${name} service`,
         queue: name,
       });
@@ -134,10 +135,12 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       await flushed(nats, Number.POSITIVE_INFINITY);
     },
 
-    async announce(name, version) {
+    async announce(name) {
       // A NATS server with the configuration of the previous release refuses it; the process works without.
       try {
-        services.push(await new Svcm(nats).add({ name: `natter-${name}`, version, description: `Natter ${name}` }));
+        services.push(
+          await new Svcm(nats).add({ name: `natter-${name}`, version: release, description: `Natter ${name}` }),
+        );
       } catch (error) {
         log.warn({ err: error }, 'registering this process for natter doctor failed');
       }

@@ -1,4 +1,4 @@
-import { userOperations } from '@natter/contracts';
+import { type programs, userOperations } from '@natter/contracts';
 import { createBlocks } from './blocks.ts';
 import { type BusClient, createBusClient } from './bus-client.ts';
 import { flushed, openBusConnection } from './bus-connection.ts';
@@ -7,6 +7,7 @@ import { type Lag, startLagMeter, worstOf } from './lag.ts';
 import type { Logger } from './logging.ts';
 import { watchLostCalls } from './lost-calls.ts';
 import type { Metrics } from './metrics.ts';
+import { type Pinged, ping } from './ping.ts';
 
 export type { CallOptions } from './bus-client.ts';
 export * from './handlers.ts';
@@ -17,6 +18,8 @@ export { usageSubject } from './wire.ts';
 export interface Bus extends BusClient, BusServer {
   publish(subject: string, payload: string | Uint8Array): void;
   subscribe(subject: string, receive: (payload: Uint8Array, subject: string) => void): () => void;
+  /** Whether processes of a program are alive, in at most two seconds. Undefined if none answers. */
+  ping(name: (typeof programs)[number]): Promise<Pinged | undefined>;
   /** The highest lag of the event loops of this process and of services that it called recently. */
   lag(): Lag;
   /**
@@ -77,6 +80,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       return () => subscription.unsubscribe();
     },
 
+    ping: (name) => ping(nats, name),
     flush: () => flushed(nats, flushMs),
     onReconnect,
     drain: async () => {

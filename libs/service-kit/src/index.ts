@@ -30,6 +30,7 @@ export * from './owner-metrics.ts';
 export * from './page-of-bytes.ts';
 export * from './realm-policy.ts';
 export * from './redis-users.ts';
+export { release } from './release.ts';
 export * from './repeat.ts';
 export * from './run-service.ts';
 export * from './shared-cache.ts';

@@ -9,6 +9,7 @@ import {
   eventTypesReadBy,
   isRead,
   type Operation,
+  programs,
   type ServiceName,
   servedOperations,
 } from '@natter/contracts';
@@ -54,9 +55,7 @@ function requests(user: NatsUser): Subjects {
         : []),
       `natter-parts.${user}.*`,
       `_INBOX.${user}.>`,
-      ...(isService(user) || user === 'scheduler' || user === 'gateway'
-        ? ['PING', 'INFO', 'STATS'].flatMap((verb) => discovery(verb, `natter-${user}`))
-        : []),
+      ...(user !== 'operator' ? ['PING', 'INFO', 'STATS'].flatMap((verb) => discovery(verb, `natter-${user}`)) : []),
     ],
   };
 }
@@ -77,7 +76,7 @@ function hints(user: NatsUser): Subjects {
   if (isService(user)) subscribe.push(...committed(eventTypesReadBy(user)));
   if (user === 'gateway' || user === 'event-queue') publish.push(queueSubject('*'));
   if (user === 'gateway') {
-    publish.push(usageSubject);
+    publish.push(usageSubject, ...programs.map((name) => `$SRV.PING.natter-${name}`));
     subscribe.push(logSubject('*'), queueSubject('*'), usageSubject);
   }
   if (user === 'event-queue') subscribe.push(logConflictSubject);

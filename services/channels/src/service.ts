@@ -55,7 +55,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
   peopleConsumer(owner, service.directories);
   messagesConsumer(service);
   const stopDailyCount = startDailyCount(service, process.log);
-  await process.bus.serve('channels', '1.0.0', [
+  await process.bus.serve('channels', [
     ...subscribeHandlers(service),
     ...createChannelHandlers(service),
     ...unsubscribeHandlers(service),

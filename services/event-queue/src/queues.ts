@@ -1,4 +1,4 @@
-import { ChatError, eventQueueOperations, queueRecordSchema } from '@natter/contracts';
+import { ChatError, eventQueueOperations, queueRecordSchema, serverStatusOperations } from '@natter/contracts';
 import { createBatcher, sql } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
 import { type Bus, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { endQueues, lives, markService, touchQueues } from './expiry.ts';
 import { forget, remember } from './record-cache.ts';
 
+const countRow = z.object({ count: z.number() });
 const recordRow = z.object({ record: queueRecordSchema });
 
 export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
@@ -47,6 +48,13 @@ export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
     handle(eventQueueOperations.touchQueues, async ({ meta }, { queue_ids }) => {
       const living = new Set(await touchQueues(database, meta.realmId, queue_ids));
       return { gone: queue_ids.filter((id) => !living.has(id)) };
+    }),
+
+    handle(serverStatusOperations.countQueues, async ({ meta: { realmId } }) => {
+      const { count } = await database.one(sql.type(countRow)`
+        SELECT count(*) FROM event_queue.queue q
+        WHERE q.realm_id = ${realmId} AND q.epoch = (SELECT p.epoch FROM log.position(${realmId}) p) AND ${lives}`);
+      return { event_queues: count };
     }),
 
     handle(eventQueueOperations.confirmService, async () => {

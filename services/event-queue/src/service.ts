@@ -37,7 +37,7 @@ export async function serveEventQueue(process: Process<Config>, owner: Owner): P
   const expiry = startExpiry(owner, process, measured);
   const retention = startRetention(owner.database, { ...process, hours: process.config.NATTER_LOG_RETENTION_HOURS });
   endQueuesOfDeactivated(owner, process.bus);
-  await process.bus.serve('event-queue', '1.0.0', [
+  await process.bus.serve('event-queue', [
     ...registerHandlers(owner, process.bus, {
       queuesPerUser: process.config.NATTER_QUEUES_PER_USER,
       maxIdleSeconds: process.config.NATTER_LOG_RETENTION_HOURS * 3_600,

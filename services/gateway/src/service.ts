@@ -34,12 +34,13 @@ import { createRealmFinder } from './routes/realm-of-host.ts';
 import { route } from './routes/route.ts';
 import { createRouter } from './routes/router.ts';
 import { createErrorMapper } from './routes/send-error.ts';
+import { createServerStatus } from './routes/server-status.ts';
 
 const mebibyte = 1024 * 1024;
 /** More than twice the connections of a gateway. */
 const maxQueues = 50_000;
 
-/** The HTTP edge. It has no code per endpoint: every route is derived from the contract. */
+/** The HTTP edge. Every route is derived from the contract. */
 export async function startGateway({ config, log, bus, metrics }: Process<GatewayConfig>): Promise<Running> {
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) =>
     log.info({ state, err: error }, 'Redis connection'),
@@ -78,7 +79,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   });
   const { answers } = server;
   const admission = { router, callers, budget, answers, maxUploadBytes, findRealm, refusals };
-  const context = { bus, polls, answers, authenticator, callers, inTurn, earlyRefusals, bodyTurns, maxUploadBytes };
+  const serverStatus = createServerStatus(bus);
+  const context = {
+    ...{ bus, polls, answers, authenticator, callers, inTurn, earlyRefusals, bodyTurns, serverStatus, maxUploadBytes },
+  };
   serveDocs(server.app);
   const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)));
   server.app.route({
@@ -89,7 +93,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
       route({ answer: (call) => answerOperation(context, call), inTurn: lane.run, bodyTurns }, { request, reply }),
   });
   await server.listen();
-  await bus.announce('gateway', '1.0.0');
+  await bus.announce('gateway');
   const confirming = confirmService(bus, log);
   return {
     leave: server.leave,

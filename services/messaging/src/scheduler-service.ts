@@ -102,7 +102,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     loop.hint(dueSeconds);
     webhooks.hint();
   });
-  await bus.announce('scheduler', '1.0.0');
+  await bus.announce('scheduler');
   const stopSweeps = startSweeps(owner.database, log);
   const retention = { ...owner, channels, policies };
   const onRetentionError = (error: unknown, place?: object): void =>

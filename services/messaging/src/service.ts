@@ -86,7 +86,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   const uploadSweep = sweepResumableUploads(owner.database, files, onSweepError);
   owner.renderer.start();
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
-  await process.bus.serve('messaging', '1.0.0', [
+  await process.bus.serve('messaging', [
     ...sendHandlers(owner, sending, hint),
     ...renderMessageHandlers(owner, policies, userVisibility),
     ...testWelcomeHandlers(owner, decideSend, authors),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { commonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
 import { z } from 'zod';
+import { countOnlineHandlers } from './count-online.ts';
 import { offlineAfterSeconds } from './format.ts';
 import { createHotState, withKnownTimes } from './hot-state.ts';
 import { createPeopleShown, createSharing, findPerson, isLargerThan, peopleConsumer } from './people.ts';
@@ -70,21 +71,10 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     events.announce(realmId, gone, await views.receivers(userId, person.email, meta));
   }
 
-  await process.bus.serve(
-    'presence',
-    '1.0.0',
-    presenceHandlers({
-      now,
-      database,
-      hot,
-      behind,
-      events,
-      peopleShown,
-      sharingOf,
-      views,
-      isLarge,
-    }),
-  );
+  await process.bus.serve('presence', [
+    ...presenceHandlers({ now, database, hot, behind, events, peopleShown, sharingOf, views, isLarge }),
+    ...countOnlineHandlers(database, now),
+  ]);
 
   return {
     stop: async () => {

@@ -1,4 +1,3 @@
-import { serverVersion } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import {
   type Bus,
@@ -91,7 +90,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const sendInvitation = mailInvitation(mailer);
   const tools = { mailer, log, attempts, guesses };
-  await bus.serve('users', serverVersion.replace(/-.*/, '.0'), [
+  await bus.serve('users', [
     ...realmHandlers(owner, bus, config),
     ...realmPictureHandlers(owner),
     ...pictureHandlers(),

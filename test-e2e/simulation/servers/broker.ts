@@ -187,13 +187,14 @@ export function createBroker(scheduler: Scheduler, weather: () => Weather): Brok
           subscriptions.delete(subscription);
         };
       },
+      ping: async () => undefined,
       flush: () => whenUp(client),
       onReconnect: (listener) => {
         client.onReconnect.add(listener);
         return () => client.onReconnect.delete(listener);
       },
       drain: async () => undefined,
-      async serve(service, _version, handlers) {
+      async serve(service, handlers) {
         const byName = new Map(handlers.map((handler) => [handler.operation.name, handler]));
         await whenUp(client);
         serving.add({

@@ -104,10 +104,10 @@ export function startSystem(scheduler: Scheduler, { replicas, breakage, onLine }
     const process = { config, log, bus, metrics: { registry: ignoredRegistry } } as unknown as Process<Config>;
     const owner = ownerOf(process, host, kind.replace('-', '_'));
     if (kind === 'event-queue') void serveEventQueue(process, owner);
-    if (kind === 'users') void bus.serve('users', '1.0.0', usersHandlers(owner));
+    if (kind === 'users') void bus.serve('users', usersHandlers(owner));
     if (kind !== 'messaging') return;
     consumePeople(owner);
-    void bus.serve('messaging', '1.0.0', messagingHandlers(owner));
+    void bus.serve('messaging', messagingHandlers(owner));
   }
 
   function ownerOf(process: Process<Config>, host: Host, schema: string): Owner {

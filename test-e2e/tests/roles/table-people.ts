@@ -224,6 +224,7 @@ export const peopleTable: Table = {
   'POST /export/realm': ['', { form: () => ({ export_type: 1 }) }],
   'DELETE /export/realm/{export_id}': ['', { at: async () => ({ export_id: 1 }) }],
   'GET /export/realm/consents': ['oax'],
+  'GET /server/status': ['oax'],
   // This server has no account with call providers.
   'GET /calls/bigbluebutton/create': ['', { form: () => ({ meeting_name: 'Meeting' }) }],
   'POST /calls/zoom/create': [''],

@@ -17,6 +17,8 @@ export const busUsers = [
   'operator',
 ] as const;
 export type BusUser = (typeof busUsers)[number];
+/** Everything that runs as processes of its own. */
+export const programs = busUsers.filter((user) => user !== 'operator');
 /**
  * `public`: everyone on the network; credentials are ignored. `spectator`: users, and unauthenticated callers where the
  * realm allows it. `user`: authenticated people and bots. `human`: authenticated people. `internal`: the services in

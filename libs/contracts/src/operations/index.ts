@@ -16,6 +16,7 @@ import { presenceOperations } from './presence.ts';
 import { profileFieldOperations } from './profile-fields.ts';
 import { realmOperations } from './realm.ts';
 import { scheduledMessageOperations } from './scheduled-messages.ts';
+import { serverStatusOperations } from './server-status.ts';
 import { settingsOperations } from './settings.ts';
 import { socialOperations } from './social.ts';
 import { topicOperations } from './topics.ts';
@@ -41,6 +42,7 @@ export * from './presence.ts';
 export * from './profile-fields.ts';
 export * from './realm.ts';
 export * from './scheduled-messages.ts';
+export * from './server-status.ts';
 export * from './settings.ts';
 export * from './social.ts';
 export * from './topics.ts';
@@ -58,6 +60,7 @@ export const operationsByName = {
   ...userVisibilityOperations,
   ...realmOperations,
   ...exportOperations,
+  ...serverStatusOperations,
   ...groupOperations,
   ...profileFieldOperations,
   ...collectionOperations,
@@ -95,8 +98,8 @@ export const tags: readonly { name: string; description: string; operations: Rea
   tag('Events', 'Queues that deliver every change to a client.', [eventQueueOperations]),
   tag('Settings', 'Preferences and collections of the caller.', [settingsOperations, collectionOperations]),
   tag('Files', 'Uploaded files.', [uploadOperations]),
-  tag('Organization', 'Settings of the organization, invitations and exports.', [
-    ...[realmOperations, invitationOperations, exportOperations],
+  tag('Organization', 'Settings of the organization, invitations, exports and the state of the server.', [
+    ...[realmOperations, invitationOperations, exportOperations, serverStatusOperations],
   ]),
 ];
 

@@ -1,4 +1,4 @@
-import type { Actor, Operation, RequestMeta } from '@natter/contracts';
+import { type Actor, type Operation, type RequestMeta, serverStatusOperations } from '@natter/contracts';
 import { type Bus, withDeadline } from '@natter/service-kit';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { type Callers, type Exchange, isPollOf, weightOf } from '../authentication/caller.ts';
@@ -21,6 +21,7 @@ import { answerPoll, type PollParams } from '../transports/answer-poll.ts';
 import { answerTus } from '../transports/tus.ts';
 import type { Admitted } from './admission.ts';
 import { checkCaller } from './check-caller.ts';
+import type { ServerStatus } from './server-status.ts';
 
 /** A request whose operation is known. */
 export interface Call extends Exchange {
@@ -42,6 +43,7 @@ export interface AnswerContext {
   inTurn: InTurn;
   earlyRefusals: EarlyRefusals;
   bodyTurns: BodyTurns;
+  serverStatus: ServerStatus;
   maxUploadBytes: number;
 }
 
@@ -72,7 +74,10 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   }
   const answer = async (): Promise<{ bytes: readonly Uint8Array[]; ignored: string[] }> => {
     const { params, ignored } = await paramsOf(context, call, actor);
-    const send = () => bus.callBytes(operation, params as never, { actor, meta });
+    const send = () =>
+      operation.name === serverStatusOperations.getServerStatus.name
+        ? context.serverStatus.bytes(meta, () => context.callers.renew(call, meta, admitted.shown.credential))
+        : bus.callBytes(operation, params as never, { actor, meta });
     const fileParam = fileParamOf(operation);
     if (fileParam === undefined) return { bytes: await send(), ignored };
     const file = await handOver(bus, { operation, meta }, call.files, context.maxUploadBytes);
