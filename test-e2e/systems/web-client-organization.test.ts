@@ -104,6 +104,48 @@ test('a person makes a group, adds members, says who joins, and ends it', async 
   await leave(visit);
 });
 
+test('an administrator sees which services of the server answer, and a member does not', async () => {
+  const visit = await web.visit('owner');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name: 'Server', exact: true }).click();
+  await dialog.getByText('All services answer.').waitFor();
+  const rows = dialog.getByRole('table', { name: 'Services' }).getByRole('row');
+  expect(await rows.count()).toBe(8);
+  const channels = rows.filter({ has: page.getByRole('rowheader', { name: 'channels' }) });
+  await channels.getByRole('cell', { name: 'Answers' }).waitFor();
+  await dialog
+    .getByRole('definition')
+    .nth(2)
+    .getByText(/^[1-9]\d*$/)
+    .waitFor();
+  await checkLook(page);
+  const stopped = web.system.children.find(({ program }) => program === 'channels');
+  const refresh = dialog.getByRole('button', { name: 'Refresh' });
+  stopped?.kill('SIGSTOP');
+  try {
+    await refresh.click();
+    await dialog.getByRole('status').getByText('No answer from: channels').waitFor();
+    await channels.getByRole('cell', { name: 'No answer' }).waitFor();
+    await checkLook(page);
+  } finally {
+    stopped?.kill('SIGCONT');
+  }
+  // Without the button, after half a minute.
+  await dialog.getByText('All services answer.').waitFor();
+  await page.route('**/json/server/status', (route) => route.abort());
+  await refresh.click();
+  await dialog.locator('.outcome.alarm').waitFor();
+  await channels.waitFor();
+  await leave(visit);
+
+  const other = await web.visit('member');
+  const theirs = await openDialog(other.page, 'Organization');
+  await theirs.getByRole('button', { name: 'Groups' }).waitFor();
+  expect(await theirs.getByRole('button', { name: 'Server', exact: true }).count()).toBe(0);
+  await leave(other);
+});
+
 test('people are invited by mail; refused addresses are named', async () => {
   const visit = await web.visit('owner');
   const { page } = visit;

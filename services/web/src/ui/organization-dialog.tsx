@@ -12,6 +12,7 @@ import { Linkifiers } from './organization-linkifiers.tsx';
 import { People } from './organization-people.tsx';
 import { Permissions } from './organization-permissions.tsx';
 import { ProfileFields } from './organization-profile.tsx';
+import { Server } from './organization-server.tsx';
 import { Sections } from './sections.tsx';
 import { useSelected } from './session-context.tsx';
 
@@ -29,6 +30,7 @@ const sections = [
   { name: 'profileFields', label: t('profileFields'), Page: ProfileFields, isFor: isAdministrator },
   { name: 'emoji', label: t('emoji'), Page: EmojiList, isFor: () => true },
   { name: 'linkifiers', label: t('linkifiers'), Page: Linkifiers, isFor: isAdministrator },
+  { name: 'server', label: t('server'), Page: Server, isFor: isAdministrator },
 ] as const;
 
 /** Settings of the organization. A person sees the sections in which they may change something. */
