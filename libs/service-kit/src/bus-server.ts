@@ -80,6 +80,8 @@ const usualDeadlineMs = 15_000;
 /** A request ends at most this much before its caller gives up, so that the caller learns the outcome. */
 const marginMs = 250;
 
+const identityOf = (name: BusUser) => ({ name: `natter-${name}`, version: release, description: `Natter ${name}` });
+
 export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag }: Parts): BusServer {
   const services: Service[] = [];
   const direct: Subscription[] = [];
@@ -107,12 +109,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       const own = catchUpOperations.find((operation) => operation.service === name);
       const all = own ? [...handlers, { operation: own, run: catchUpFor }] : handlers;
       checkHandlers(name, all);
-      const service = await new Svcm(nats).add({
-        name: `natter-${name}`,
-        version: release,
-        description: `Natter ${name} service`,
-        queue: name,
-      });
+      const service = await new Svcm(nats).add({ ...identityOf(name), queue: name });
       services.push(service);
       nats.subscribe(cancelSubjectOf(name, '*'), {
         callback: (error, message) => {
@@ -138,9 +135,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     async announce(name) {
       // A NATS server with the configuration of the previous release refuses it; the process works without.
       try {
-        services.push(
-          await new Svcm(nats).add({ name: `natter-${name}`, version: release, description: `Natter ${name}` }),
-        );
+        services.push(await new Svcm(nats).add(identityOf(name)));
       } catch (error) {
         log.warn({ err: error }, 'registering this process for natter doctor failed');
       }
