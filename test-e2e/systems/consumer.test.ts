@@ -7,6 +7,8 @@ import {
   createDatabase,
   createUnitOfWork,
   type Database,
+  isRefusedForNow,
+  isServerTrouble,
   migrate,
   serviceUrl,
   sql,
@@ -267,4 +269,48 @@ test('an event that is unfinished is handled again in further transactions, befo
     ...['1 part 0', '1 part 1', '1 part 2', '1 part 3', '2 part 0'],
   ]);
   expect(new Set(rows.slice(0, 4).map(({ transaction }) => transaction)).size).toBe(4);
+});
+
+test('a consumer that emits parks no event while the log has no partition of today', async () => {
+  const realm = 9;
+  const url = servers.postgresUrl;
+  const owner = createDatabase({ url, maxConnections: 1, name: 'owner', onError: () => undefined });
+  await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
+  const unitOfWork = createUnitOfWork(database, ignored);
+  const emit = (event: LogEvent) =>
+    unitOfWork({ realmId: realm, schema: 'users', claim: undefined }, async (work) => void work.emit(event));
+  await emit(wanted);
+  // The event stays readable, in the partition of another day.
+  const day = new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 10);
+  const partitions = await owner.any(
+    sql.type(z.object({ name: z.string() }))`SELECT inhrelid::regclass::text AS name FROM pg_inherits
+      WHERE inhparent = 'log.event'::regclass`,
+  );
+  for (const text of [
+    `CREATE TABLE log.event_${day.replaceAll('-', '')} PARTITION OF log.event
+      FOR VALUES FROM ('${day} 00:00:00+00') TO ('${day} 23:00:00+00')`,
+    `UPDATE log.event SET created_at = '${day} 00:00:00+00'`,
+    ...partitions.map(({ name }) => `DROP TABLE ${name}`),
+  ])
+    await owner.connect(({ query }) => query(text));
+  const refused = await emit(other).catch((error: unknown) => error);
+  expect([isServerTrouble(refused), isRefusedForNow(refused)]).toEqual([true, true]);
+
+  let failures = 0;
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: 'emits',
+    on: { invites_changed: async (work) => void (work.realmId === realm && work.emit(other)) },
+    onError: (_, { realmId: failed }) => {
+      if (failed === realm) failures++;
+    },
+  });
+  // One that is caused by an event parks it after the third.
+  await expect.poll(() => failures).toBeGreaterThan(4);
+  await owner.any(sql.unsafe`SELECT log.prepare_partitions(1)`);
+  const last = () => database.one(numbers`SELECT number FROM log.position(${realm})`);
+  await expect.poll(last).toEqual({ number: 2 });
+  await consumer.stop();
+  await owner.close();
+  expect(await database.any(numbers`SELECT number FROM users.parked_event WHERE realm_id = ${realm}`)).toEqual([]);
 });

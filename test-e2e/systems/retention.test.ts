@@ -232,6 +232,26 @@ test('a consumer that is new in an old realm is told that it begins after the fl
   ]);
 });
 
+test('after days without PostgreSQL, writes are refused for now, and succeed soon after it is back', async () => {
+  await age(9);
+  const mayPrepare = (how: 'GRANT' | 'REVOKE') =>
+    admin.query(
+      `${how} EXECUTE ON FUNCTION log.prepare_partitions ${how === 'GRANT' ? 'TO' : 'FROM'} natter_event_queue`,
+    );
+  // The first attempt of event-queue fails, like one while PostgreSQL still recovers.
+  await mayPrepare('REVOKE');
+  const today = `event_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`;
+  for (const name of await partitions()) if (name >= today) await admin.query(`DROP TABLE log.${name}`);
+  await restart('event-queue');
+  const form = { type: 'channel', to: 'general', topic: 'old', content: 'x' };
+  const { status, body } = await ask('POST', '/messages', form);
+  expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  await mayPrepare('GRANT');
+  // The usual round follows after 48 seconds at the earliest.
+  await eventually(async () => ((await partitions()).includes(today) ? true : undefined), 30_000);
+  await send('again');
+});
+
 test('event-queue owns the table of the log and yet neither reads nor writes it by itself', async () => {
   const { rows } = await admin.query(`SELECT has_table_privilege('natter_event_queue', 'log.event', 'SELECT') AS reads,
     has_table_privilege('natter_event_queue', 'log.event', 'INSERT, UPDATE, DELETE, TRUNCATE') AS writes,

@@ -1,5 +1,5 @@
 import { ChatError } from '@natter/contracts';
-import { isConnectionFailure, sqlState } from './sql-state.ts';
+import { isConnectionFailure, isMissingPartition, sqlState } from './sql-state.ts';
 
 /**
  * SQLSTATE classes caused by a statement's values: cardinality, data, integrity, row limits, and exceptions raised in
@@ -14,7 +14,7 @@ const classesOfData = new Set(['21', '22', '23', '54', 'P0']);
  */
 export function isCausedByEvent(error: unknown): boolean {
   if (error instanceof ChatError) return error.status < 500;
-  if (isConnectionFailure(error)) return false;
+  if (isConnectionFailure(error) || isMissingPartition(error)) return false;
   if (error instanceof Error && error.name === 'VersionsChanged') return false;
   const code = sqlState(error);
   // Without an SQLSTATE it is an error of the handler itself.

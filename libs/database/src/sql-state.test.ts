@@ -1,6 +1,7 @@
 import { ChatError, errorStatus } from '@natter/contracts';
 import { expect, test } from 'vitest';
-import { isConnectionFailure } from './sql-state.ts';
+import { isCausedByEvent } from './failing-realms.ts';
+import { isConnectionFailure, isRefusedForNow, isServerTrouble } from './sql-state.ts';
 
 const withCode = (code: string): Error => Object.assign(new Error('failed'), { code });
 
@@ -18,4 +19,13 @@ test.each(['23505', '25006', 'ERR_INVALID_ARG_TYPE'])('%s is no failed connectio
 test('no error that a client is told is a failed connection', () => {
   const codes = Object.keys(errorStatus) as (keyof typeof errorStatus)[];
   expect(codes.filter((code) => isConnectionFailure(new ChatError(code, 'refused')))).toEqual([]);
+});
+
+test.each([
+  ['a check constraint of a table', { schema: 'users', table: 'account', constraint: 'account_check' }],
+  ['a check constraint of the log', { schema: 'log', table: 'event', constraint: 'event_check' }],
+  ['a partition of another table', { schema: 'messaging', table: 'message' }],
+])('%s that refuses a row is no trouble of the server', (_, fields) => {
+  const error = Object.assign(withCode('23514'), fields);
+  expect([isServerTrouble(error), isRefusedForNow(error), isCausedByEvent(error)]).toEqual([false, false, true]);
 });

@@ -28,19 +28,29 @@ export function isConnectionFailure(error: unknown): boolean {
  */
 const serverClasses = new Set(['08', '25', '40', '53', '55', '57', '58', 'F0', 'XX']);
 
+/**
+ * The log has no partition of today, for example because PostgreSQL was off for days: event-queue creates it soon.
+ * PostgreSQL reports it like the violation of a check constraint, but names the table and no constraint.
+ */
+export function isMissingPartition(error: unknown): boolean {
+  if (sqlState(error) !== '23514') return false;
+  const { schema, table, constraint } = error as Error & Partial<Record<'schema' | 'table' | 'constraint', string>>;
+  return schema === 'log' && table === 'event' && constraint === undefined;
+}
+
 /** The statement may succeed if it is repeated later. */
 export function isServerTrouble(error: unknown): boolean {
   const code = sqlState(error);
-  return code === 'NT408' || (code?.length === 5 && serverClasses.has(code.slice(0, 2)));
+  return code === 'NT408' || isMissingPartition(error) || (code?.length === 5 && serverClasses.has(code.slice(0, 2)));
 }
 
 /**
- * PostgreSQL is read-only (25006), or out of disk space, memory or connections (class 53): it rolls back what it would
- * do at other times.
+ * PostgreSQL is read-only (25006), out of disk space, memory or connections (class 53), or lacks the partition of today:
+ * it rolls back what it would do at other times.
  */
 export function isRefusedForNow(error: unknown): boolean {
   const code = sqlState(error);
-  return code === '25006' || (code?.length === 5 && code.startsWith('53'));
+  return code === '25006' || isMissingPartition(error) || (code?.length === 5 && code.startsWith('53'));
 }
 
 /** The statement was cancelled, ran into `statement_timeout`, or `log.check_deadline` refused the commit. */

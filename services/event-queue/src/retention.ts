@@ -3,6 +3,8 @@ import { Gauge, type Logger, type Metrics } from '@natter/service-kit';
 import { z } from 'zod';
 
 const everyMs = 60_000;
+/** Without a partition of today nothing can be written: it is created soon after PostgreSQL is back. */
+const retryMs = 1_500;
 const daysAhead = 4;
 /** Deadline of a round, whatever it drops; each statement also has the limit of its role. */
 const longestMs = 600_000;
@@ -32,8 +34,11 @@ export function startRetention(
   let wake: () => void = () => undefined;
   const loop = (async () => {
     while (!stopped) {
+      let pauseMs = retryMs;
       try {
-        const retention = await keepPartitions(database, hours);
+        await preparePartitions(database);
+        pauseMs = everyMs;
+        const retention = await endPartitions(database, hours);
         if (retention) {
           const { dropped, heldBackBy } = retention;
           isHeldBack.set(heldBackBy ? 1 : 0);
@@ -41,11 +46,11 @@ export function startRetention(
           if (heldBackBy) log.warn({ consumer: heldBackBy }, 'keeping old events for a consumer that is behind');
         }
       } catch (error) {
-        log.warn({ err: error }, 'maintaining the partitions of the log failed; retrying in a minute');
+        log.warn({ err: error, pauseMs }, 'maintaining the partitions of the log failed; it will be retried');
       }
       if (stopped) return;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, everyMs * (0.8 + Math.random() * 0.4));
+        const timer = setTimeout(resolve, pauseMs * (0.8 + Math.random() * 0.4));
         wake = () => {
           clearTimeout(timer);
           resolve();
@@ -62,14 +67,17 @@ export function startRetention(
   };
 }
 
+/** Creates the partitions of today and of some days ahead, unless another process is at work. */
+const preparePartitions = (database: Database): Promise<unknown> =>
+  asOnlyOne(database, () => database.run(sql.unsafe`SELECT log.prepare_partitions(${daysAhead})`));
+
 /**
- * Creates partitions ahead, then ends each that is older than the retention: floors are raised in batches, then it is
- * detached without waiting for readers, then dropped. Each step can be interrupted; the next process continues there.
- * Undefined if another process is doing this.
+ * Ends each partition that is older than the retention: floors are raised in batches, then it is detached without
+ * waiting for readers, then dropped. Each step can be interrupted; the next process continues there. Undefined if
+ * another process is doing this.
  */
-function keepPartitions(database: Database, hours: number): Promise<Retention | undefined> {
+function endPartitions(database: Database, hours: number): Promise<Retention | undefined> {
   return asOnlyOne(database, async () => {
-    await database.run(sql.unsafe`SELECT log.prepare_partitions(${daysAhead})`);
     const dropped: string[] = [];
     for (;;) {
       const expired = await database.maybeOne(
