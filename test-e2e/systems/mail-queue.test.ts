@@ -138,6 +138,19 @@ test('a mail whose link has expired is not sent', async () => {
   expect(receivedBy(email)).toBe(0);
 });
 
+test('a link to set a password is mailed also after the clock of Postgres was set back', async () => {
+  const { user_id, email } = system.people.owner;
+  // Links of a later time, as many as make further mails rare.
+  await database.run(sql.unsafe`
+    INSERT INTO users.confirmation (hash, realm_id, user_id, kind, email, expires_at)
+    SELECT sha256(n::text::bytea), realm_id, id, 'password', email, now() + interval '2 days'
+    FROM users.account, generate_series(1, 8) n WHERE id = ${user_id}`);
+  const reset = new URLSearchParams({ email });
+  expect((await fetch(`${system.url}/accounts/password/reset`, { method: 'POST', body: reset })).status).toBe(200);
+  expect((await mails.next(email)).link).toMatch(/\/accounts\/password\/reset\//);
+  await database.run(sql.unsafe`DELETE FROM users.confirmation WHERE user_id = ${user_id}`);
+});
+
 test('invitations are deleted some days after they were closed or expired, a link after those that it made', async () => {
   const { owner } = system.people;
   const insert = (key: string, is: { age: number; isClosed?: boolean; expiredDays?: number; link?: string }) =>

@@ -22,6 +22,8 @@ import { mayTell } from '../../services/messaging/src/system-messages/notice-all
 import { createHotState, withKnownTimes } from '../../services/presence/src/hot-state.ts';
 import { createRecordState } from '../../services/presence/src/record-state.ts';
 import { startWriteBehind } from '../../services/presence/src/write-behind.ts';
+import { createKeySeal } from '../../services/users/src/model/credentials/key-seal.ts';
+import { createMailQueue } from '../../services/users/src/model/mail/mail-queue.ts';
 
 const realmId = 7;
 const daySeconds = 86_400;
@@ -128,6 +130,23 @@ describe('after the clock of Postgres was set back by a day', () => {
       row`SELECT kind = 'notice' AS is FROM messaging.scheduled_message WHERE due_at <= clock_timestamp()`,
     );
     expect(due).toEqual([{ is: true }]);
+  });
+
+  test('mails are sent, but not those that another process sends now, or that wait for a further attempt', async () => {
+    const seal = createKeySeal('secret');
+    const sealed = seal.seal(JSON.stringify({ to: 'ann@natter.example', subject: 'Hello', text: 'Hello' }));
+    await database.run(sql.unsafe`
+      INSERT INTO users.mail (realm_id, sealed, created_at, expires_at, due_at)
+      SELECT ${realmId}, ${sealed}, now() + interval '1 day', now() + interval '2 days', now() + interval '1 day'
+      FROM generate_series(1, 3)`);
+    const queue = createMailQueue(seal, () => database);
+    const taken = await queue.take(5);
+    expect(taken.map(({ mail, isExpired }) => [mail?.to, isExpired])).toEqual(
+      Array.from({ length: 3 }, () => ['ann@natter.example', false]),
+    );
+    expect(await queue.take(5)).toEqual([]);
+    for (const mail of taken) await queue.putBack({ ...mail, attempts: 30 });
+    expect(await queue.take(5)).toEqual([]);
   });
 });
 

@@ -56,10 +56,12 @@ export function mailResetLink(
   return background(realmId, async (work) => {
     const account = await lockAccount(work, userId);
     if (!account?.is_active) return;
-    // A link is valid for a day, so the account's links correspond to the mails of a day.
+    // A link is valid for a day, so the account's links correspond to the mails of a day. Those that are valid for longer
+    // were made before the clock of the database was set back.
     const { mailed, seconds } = await work.one(sql.type(z.object({ mailed: z.number(), seconds: z.number() }))`
-      SELECT count(*)::int AS mailed, coalesce(extract(epoch FROM now() - max(expires_at) + interval '24 hours'), 0)::float8 AS seconds
-      FROM users.confirmation WHERE user_id = ${userId} AND kind = 'password' AND expires_at > now()`);
+      SELECT count(*)::int AS mailed, coalesce(extract(epoch FROM clock_timestamp() - max(expires_at) + interval '24 hours'), 0)::float8 AS seconds
+      FROM users.confirmation WHERE user_id = ${userId} AND kind = 'password'
+        AND expires_at > now() AND expires_at <= clock_timestamp() + interval '24 hours'`);
     if (seconds < gapAfter(mailed)) return;
     const mailing = { realmId, kind: 'password', by: { network }, addresses: [account.email] } as const;
     const { url, settings } = await readRealm(work, realmId);

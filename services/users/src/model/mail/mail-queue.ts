@@ -10,6 +10,8 @@ const maxWaitSeconds = 86_400;
 /** A process that has not finished a mail after this time counts as lost, and another one sends the mail. */
 const leaseSeconds = Math.ceil((attemptMs + 60_000) / 1_000);
 const [firstPauseSeconds, longestPauseSeconds] = [1, 3_600];
+/** Pauses are up to a quarter longer. Later times were stored before the clock of the database was set back. */
+const isDue = sql.fragment`(due_at <= now() OR due_at > now() + make_interval(secs => ${longestPauseSeconds * 1.25}))`;
 /** As many attempts fit into the time that a mail waits. Each may deliver it, if the answer of the server is lost. */
 export const maxAttempts = 40;
 /** Realms take turns among this many mails that are due. */
@@ -29,6 +31,7 @@ export interface QueuedMail {
   mail: AddressedMail | undefined;
   /** Includes the one that begins. */
   attempts: number;
+  /** Negative if the clock of the database was set back since. */
   waitedSeconds: number;
   isExpired: boolean;
 }
@@ -70,9 +73,9 @@ export function createMailQueue(seal: KeySeal, database: () => Database): MailQu
     async take(most) {
       const rows = await database().any(sql.type(queuedRow)`
         UPDATE users.mail m SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
-        FROM (SELECT id FROM users.mail WHERE due_at <= now() AND id = ANY(ARRAY(
+        FROM (SELECT id FROM users.mail WHERE ${isDue} AND id = ANY(ARRAY(
           SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY realm_id ORDER BY due_at) AS turn
-            FROM (SELECT id, realm_id, due_at FROM users.mail WHERE due_at <= now() ORDER BY due_at LIMIT ${maxSorted}) oldest) ranked
+            FROM (SELECT id, realm_id, due_at FROM users.mail WHERE ${isDue} ORDER BY due_at LIMIT ${maxSorted}) oldest) ranked
           ORDER BY turn, random() LIMIT ${most * 4})) LIMIT ${most} FOR UPDATE SKIP LOCKED) due
         WHERE m.id = due.id
         RETURNING m.id::text AS id, sealed, attempts, extract(epoch FROM now() - created_at)::float8 AS waited, expires_at <= now() AS is_expired`);

@@ -106,7 +106,7 @@ export function createMailer(options: {
       await transport.deliver(mail);
     } catch (error) {
       if (isRefusedForGood(error) || attempts >= maxAttempts) return end(id, 'the mail server refused it', error);
-      if (queued.waitedSeconds > delayedSeconds) {
+      if (queued.waitedSeconds > delayedSeconds || queued.waitedSeconds < 0) {
         onOutcome('delayed');
         log.warn({ err: error, attempts }, 'mail not sent yet');
       }
