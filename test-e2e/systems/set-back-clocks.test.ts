@@ -148,6 +148,33 @@ describe('after the clock of Postgres was set back by a day', () => {
     for (const mail of taken) await queue.putBack({ ...mail, attempts: 30 });
     expect(await queue.take(5)).toEqual([]);
   });
+
+  test.each(['append', 'append_many'])('later events have the time of the clock, by log.%s', async (name) => {
+    const realm = name === 'append' ? 50 : 51;
+    await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
+    const one = sql.type(z.object({ at: z.number() }));
+    const append = () =>
+      name === 'append'
+        ? database.one(one`
+            SELECT (log.append(${realm}, '{}', '{}', 'test', '[{"type":"tick"}]') ->> 'at')::float8 AS at`)
+        : database.one(one`
+            SELECT (log.append_many('test', json_build_array(json_build_object('realm_id', ${realm}::int, 'basis', '{}'::json,
+              'events', '[{"type":"tick"}]'::json))) -> 0 ->> 'at')::float8 AS at`);
+    const begunAt = (await append()).at;
+    const lastAt = async (seconds: number): Promise<number> => {
+      const set = sql.fragment`last_at = clock_timestamp() + make_interval(secs => ${seconds})`;
+      const row = await database.one(one`
+        UPDATE log.clock SET ${set} WHERE realm_id = ${realm} RETURNING (extract(epoch FROM last_at) * 1000)::float8 AS at`);
+      return row.at;
+    };
+    const ahead = await lastAt(daySeconds);
+    const { at } = await append();
+    expect(at).toBeGreaterThan(begunAt);
+    expect(at).toBeLessThan(ahead - 1_000 * (daySeconds / 2));
+    // Set back by seconds, as a correction of the clock does.
+    const before = await lastAt(9);
+    expect((await append()).at).toBeGreaterThanOrEqual(before);
+  });
 });
 
 describe('after the clock of Redis was set back by ten minutes', () => {
