@@ -45,10 +45,14 @@ export function createFileStore(
   const file = sql.identifier([schema, 'file']);
   const chunk = sql.identifier([schema, 'file_chunk']);
   const operations = fileOperations[schema];
+  let isStopped = false;
   // One file per statement, because the chunks of a large one may take seconds.
   const sweep = (): Promise<void> =>
-    inBatches(1, async () => {
-      const { count } = await database.one(sql.type(countRow)`
+    inBatches(
+      1,
+      () => isStopped,
+      async () => {
+        const { count } = await database.one(sql.type(countRow)`
         WITH gone AS (
             DELETE FROM ${file} WHERE (realm_id, key) = (
               SELECT realm_id, key FROM ${file} WHERE NOT is_kept AND stored_at < now() - interval '1 hour'
@@ -56,8 +60,9 @@ export function createFileStore(
             RETURNING realm_id, key),
           chunks AS (DELETE FROM ${chunk} c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key)
         SELECT count(*)::int AS count FROM gone`);
-      return count;
-    });
+        return count;
+      },
+    );
   const timer = setInterval(() => void sweep().catch(onError), sweepEveryMs);
   timer.unref();
 
@@ -122,6 +127,9 @@ export function createFileStore(
       }),
     ],
 
-    stop: () => clearInterval(timer),
+    stop: () => {
+      isStopped = true;
+      clearInterval(timer);
+    },
   };
 }

@@ -17,15 +17,18 @@ export function forgetAnswers(
   onError: (error: unknown) => void,
 ): () => Promise<void> {
   const table = sql.identifier([schema, 'idempotency']);
-  const forgetWhere = (condition: ReturnType<typeof sql.fragment>): Promise<void> =>
-    inBatches(batchSize, () =>
+  const forgetWhere = (isStopped: () => boolean, condition: ReturnType<typeof sql.fragment>): Promise<void> =>
+    inBatches(batchSize, isStopped, () =>
       database.run(sql.unsafe`
         DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
           SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`),
     );
-  const forget = async (): Promise<void> => {
-    await forgetWhere(sql.fragment`${isCallKey} AND created_at < now() - make_interval(secs => ${callSeconds})`);
-    await forgetWhere(sql.fragment`NOT ${isCallKey} AND created_at < now() - interval '24 hours'`);
+  const forget = async (isStopped: () => boolean): Promise<void> => {
+    await forgetWhere(
+      isStopped,
+      sql.fragment`${isCallKey} AND created_at < now() - make_interval(secs => ${callSeconds})`,
+    );
+    await forgetWhere(isStopped, sql.fragment`NOT ${isCallKey} AND created_at < now() - interval '24 hours'`);
   };
   return repeat({ everyMs: forgetEveryMs, onError }, forget);
 }

@@ -132,7 +132,9 @@ function startSweeps(database: Database, log: Logger): () => Promise<void> {
     (error: unknown): void =>
       log.warn({ err: error }, `${what} failed`);
   const stopping = [
-    repeat({ everyMs: hourMs, onError: failed('deleting sent messages') }, () => forgetSent(database)),
+    repeat({ everyMs: hourMs, onError: failed('deleting sent messages') }, (isStopped) =>
+      forgetSent(database, isStopped),
+    ),
     repeat({ everyMs: minuteMs, onError: failed('correcting the times of notices') }, () => makeNoticesDue(database)),
   ];
   return async () => {
@@ -141,8 +143,8 @@ function startSweeps(database: Database, log: Logger): () => Promise<void> {
 }
 
 /** Deletes rows of messages that were sent a week ago. */
-const forgetSent = (database: Database): Promise<void> =>
-  inBatches(sentAtOnce, () =>
+const forgetSent = (database: Database, isStopped: () => boolean): Promise<void> =>
+  inBatches(sentAtOnce, isStopped, () =>
     database.run(sql.unsafe`
       DELETE FROM messaging.scheduled_message WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM messaging.scheduled_message WHERE state = 'sent' AND sent_at < now() - interval '7 days'

@@ -130,8 +130,8 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   mailer.start(owner.database);
   return {
     stop: async () => {
-      await stopJobs();
-      await mailer.close();
+      // A long job must not delay the mailer: if the process is killed meanwhile, a mail is sent again.
+      await Promise.all([stopJobs(), mailer.close()]);
       await owner.close();
     },
   };

@@ -139,10 +139,11 @@ export function sweepResumableUploads(
   onError: (error: unknown) => void,
 ): UploadSweep {
   let isRunning = false;
+  let isStopped = false;
   const begin = (): void => {
     if (isRunning) return;
     isRunning = true;
-    withoutDeadline(() => removeExpired(database, store))
+    withoutDeadline(() => removeExpired(database, store, () => isStopped))
       .catch(onError)
       .finally(() => {
         isRunning = false;
@@ -150,15 +151,21 @@ export function sweepResumableUploads(
   };
   const timer = setInterval(begin, sweepEveryMs);
   timer.unref();
-  return { begin, stop: () => clearInterval(timer) };
+  return {
+    begin,
+    stop: () => {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
 }
 
 /**
  * Deletes uploads that have expired, and the data of incomplete ones. The data is deleted by later statements: this one
  * would not see the chunk of a request that was committed while it waited for the row of the upload.
  */
-async function removeExpired(database: Database, store: FileStore): Promise<void> {
-  await inBatches(sweptAtOnce, async () => {
+async function removeExpired(database: Database, store: FileStore, isStopped: () => boolean): Promise<void> {
+  await inBatches(sweptAtOnce, isStopped, async () => {
     const { count } = await database.one(sql.type(countRow)`
       WITH expired AS (
           DELETE FROM messaging.resumable_upload WHERE ctid = ANY (ARRAY(

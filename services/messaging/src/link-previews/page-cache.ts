@@ -65,8 +65,8 @@ export async function fetchesLeft(database: Database, realmId: number): Promise<
 }
 
 /** Pages count for an hour, so a failure is kept for this long. */
-export const forgetPages = (database: Database): Promise<void> =>
-  inBatches(deletedAtOnce, () =>
+export const forgetPages = (database: Database, isStopped: () => boolean): Promise<void> =>
+  inBatches(deletedAtOnce, isStopped, () =>
     database.run(sql.unsafe`
       DELETE FROM messaging.link_preview WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM messaging.link_preview WHERE expires_at < now() - interval '1 hour'

@@ -65,7 +65,7 @@ export function startPreviewWorker(
       clearTimeout(timer);
     }
   })();
-  const stopForgetting = repeat({ everyMs: hourMs, onError }, () => forgetPages(database));
+  const stopForgetting = repeat({ everyMs: hourMs, onError }, (isStopped) => forgetPages(database, isStopped));
 
   return {
     stop: async () => {

@@ -130,8 +130,8 @@ export const endOverlongWaits = (database: Database): Promise<number> =>
         + make_interval(secs => ${leaseSeconds} * 2 ^ least(attempts, ${doublings}) + ${2 * longestDelaySeconds})`);
 
 /** Deletes messages that were not posted within a day. */
-export const forgetOld = (database: Database): Promise<void> =>
-  inBatches(deletedAtOnce, () =>
+export const forgetOld = (database: Database, isStopped: () => boolean): Promise<void> =>
+  inBatches(deletedAtOnce, isStopped, () =>
     database.run(sql.unsafe`
       DELETE FROM messaging.webhook_delivery WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM messaging.webhook_delivery WHERE created_at < clock_timestamp() - make_interval(hours => ${oldestHours})

@@ -26,7 +26,7 @@ export function startOutgoingWebhooks(
     if ((await endOverlongWaits(delivery.database)) > 0) loop.hint();
   });
   const onError = (error: unknown): void => log.warn({ err: error }, 'deleting old deliveries failed');
-  const stopSweep = repeat({ everyMs: hourMs, onError }, () => forgetOld(delivery.database));
+  const stopSweep = repeat({ everyMs: hourMs, onError }, (isStopped) => forgetOld(delivery.database, isStopped));
   return {
     hint: loop.hint,
     stop: async () => {

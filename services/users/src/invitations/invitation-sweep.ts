@@ -9,11 +9,11 @@ const keptDays = 7;
 
 /** Deletes ended invitations from time to time. */
 export const startInvitationSweep = (database: Database, onError: (error: unknown) => void): (() => Promise<void>) =>
-  repeat({ everyMs, onError }, () => removeEndedInvitations(database));
+  repeat({ everyMs, onError }, (isStopped) => removeEndedInvitations(database, isStopped));
 
 /** Deletes invitations some days after they were closed or expired; a link after those that were requested through it. */
-export async function removeEndedInvitations(database: Database): Promise<void> {
-  await inBatches(deletedAtOnce, async () => {
+export async function removeEndedInvitations(database: Database, isStopped: () => boolean): Promise<void> {
+  await inBatches(deletedAtOnce, isStopped, async () => {
     const { count } = await database.one(sql.type(z.object({ count: z.number() }))`
       WITH ended AS (
         DELETE FROM users.invitation WHERE id = ANY (ARRAY(
