@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { channelPermissions } from '@natter/contracts';
 import {
   afterCommit,
   createDatabase,
@@ -10,6 +11,7 @@ import {
   lockFor,
   migrate,
   serviceUrl,
+  sql,
   tryLock,
   type UnitOfWork,
   type Work,
@@ -18,6 +20,9 @@ import {
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { countRealms } from '../../services/channels/src/activity/daily-count.ts';
+import { DirectoryCache } from '../../services/channels/src/model/directory/read-directory.ts';
 import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
 
 /** The same number is a realm's id in one service and a user's id in the other. */
@@ -180,4 +185,40 @@ describe('two schedulers apply retention while somebody changes an old message',
     expect([await channelOf(21), await channelOf(22)]).toEqual([other, undefined]);
     expect(await told()).toEqual([11, 12, 22]);
   });
+});
+
+test('the daily figures of a large realm are updated some channels at a time, and each once', async () => {
+  const large = id + 1;
+  const url = servers.postgresUrl;
+  const owner = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+  databases.push(owner);
+  await owner.any(sql.unsafe`SELECT log.create_realm(${large})`);
+  const permissions = Object.fromEntries(Object.keys(channelPermissions).map((name) => [name, 1]));
+  // The figure of a channel that is younger than a week is null.
+  await owner.run(sql.unsafe`
+    INSERT INTO channels.channel (realm_id, name, permissions, weekly_traffic)
+    SELECT ${large}::int, 'channel ' || n, ${JSON.stringify(permissions)}::jsonb, 7 FROM generate_series(1, 450) n`);
+  const count = sql.type(z.object({ count: z.number() }));
+  const left = async () =>
+    (await owner.one(count`SELECT count(*) AS count FROM channels.channel WHERE weekly_traffic = 7`)).count;
+  const unitOfWork = createUnitOfWork(owner, ignored);
+  const background = <R>(realmId: number, handler: (work: Work) => Promise<R>): Promise<R> =>
+    unitOfWork({ realmId, schema: 'channels', claim: undefined }, handler);
+  const errors: unknown[] = [];
+
+  const request = new pg.Client({ connectionString: url });
+  await request.connect();
+  await request.query('BEGIN; SELECT FROM channels.channel ORDER BY id DESC LIMIT 1 FOR UPDATE');
+  const counting = countRealms({ directories: new DirectoryCache(), owner: { background } }, [large], {
+    isStopped: () => false,
+    onError: (error) => errors.push(error),
+  });
+  await expect.poll(left).toBe(50);
+  await request.query('COMMIT');
+  await request.end();
+  await counting;
+  expect([await left(), errors]).toEqual([0, []]);
+  const announced = await owner.one(count`
+    SELECT count(DISTINCT event #>> '{body,stream_id}') AS count FROM log.event WHERE realm_id = ${large} AND type = 'stream'`);
+  expect(announced).toEqual({ count: 450 });
 });
