@@ -7,6 +7,7 @@ import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { removeEndedInvitations } from '../../services/users/src/invitations/invitation-sweep.ts';
+import { createKeySeal } from '../../services/users/src/model/credentials/key-seal.ts';
 import { request } from '../api.ts';
 import { type MailRules, type MailServer, startMailServer } from '../mail-server.ts';
 
@@ -14,13 +15,19 @@ let system: System;
 let mails: MailServer;
 let database: Database;
 const rules: MailRules = {};
+const earlierSecret = 'an earlier secret';
 beforeAll(async () => {
   mails = await startMailServer(rules);
   system = await startSystem({
     dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
     replicas: { users: 2 },
     gateways: 1,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_SMTP_URL: mails.url },
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: '1000000',
+      NATTER_SMTP_URL: mails.url,
+      NATTER_BOT_KEY_SECRET_PREVIOUS: earlierSecret,
+    },
     log: () => undefined,
   });
   database = createDatabase({
@@ -136,6 +143,24 @@ test('a mail whose link has expired is not sent', async () => {
   rules.refusal = () => undefined;
   await expect.poll(waiting).toEqual([]);
   expect(receivedBy(email)).toBe(0);
+});
+
+test('a mail that cannot be read delays no other, and expires', async () => {
+  const seal = createKeySeal(earlierSecret);
+  const email = 'beside@natter.example';
+  const good = seal.seal(JSON.stringify({ to: email, subject: 'Hello', text: 'Hello' }));
+  await database.run(sql.unsafe`
+    INSERT INTO users.mail (realm_id, sealed, expires_at)
+    SELECT 1, s, now() + interval '1 day' FROM unnest(${sql.array([seal.seal('{}'), good, seal.seal('x')], 'text')}) s`);
+  await mails.next(email);
+  await expect.poll(waiting).toHaveLength(2);
+  await expect
+    .poll(async () => {
+      await database.run(sql.unsafe`UPDATE users.mail SET expires_at = now(), due_at = now()`);
+      return waiting();
+    })
+    .toEqual([]);
+  expect(receivedBy(email)).toBe(1);
 });
 
 test('a link to set a password is mailed also after the clock of Postgres was set back', async () => {

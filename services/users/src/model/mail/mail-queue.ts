@@ -27,7 +27,7 @@ const queuedRow = z.object({
 
 export interface QueuedMail {
   id: string;
-  /** Undefined if it was sealed with a secret that this process does not have. */
+  /** Undefined if this process cannot read it, for example because it was sealed with another secret. */
   mail: AddressedMail | undefined;
   /** Includes the one that begins. */
   attempts: number;
@@ -80,9 +80,7 @@ export function createMailQueue(seal: KeySeal, database: () => Database): MailQu
         WHERE m.id = due.id
         RETURNING m.id::text AS id, sealed, attempts, extract(epoch FROM now() - created_at)::float8 AS waited, expires_at <= now() AS is_expired`);
       return rows.map(({ id, sealed, attempts, waited, is_expired }) => {
-        const opened = seal.open(sealed);
-        const mail = opened === '' ? undefined : addressedMail.parse(JSON.parse(opened));
-        return { id, mail, attempts, waitedSeconds: waited, isExpired: is_expired };
+        return { id, mail: mailOf(seal.open(sealed)), attempts, waitedSeconds: waited, isExpired: is_expired };
       });
     },
 
@@ -96,6 +94,15 @@ export function createMailQueue(seal: KeySeal, database: () => Database): MailQu
         UPDATE users.mail SET due_at = now() + make_interval(secs => ${seconds}) WHERE id = ${id}::bigint`);
     },
   };
+}
+
+/** `opened` is empty if the mail was sealed with another secret. Another release may have queued it in another form. */
+function mailOf(opened: string): AddressedMail | undefined {
+  try {
+    return addressedMail.parse(JSON.parse(opened));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Seconds between two attempts, after this many: 1, 2, 4, …, up to an hour. */

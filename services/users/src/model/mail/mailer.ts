@@ -100,7 +100,7 @@ export function createMailer(options: {
   async function sendOne(queued: QueuedMail): Promise<void> {
     const { id, mail, attempts, isExpired } = queued;
     if (isExpired) return end(id, 'it has expired');
-    // Another process may have the secret, while it is being changed.
+    // Another process may have the secret while it is being changed, or be of the release that queued the mail.
     if (!mail) return queue.putBack(queued);
     try {
       await transport.deliver(mail);
