@@ -68,6 +68,11 @@ export const usualIdleMs = 4_000;
 /** Limit per unit. The largest requests (a thousand users into ten channels) announce less than half of it. */
 const maxEvents = 25_000;
 
+/** Refuses a unit that announces this many events. `emit` does it too; call this before work that would be in vain. */
+export function requireEventRoom(count: number): void {
+  if (count > maxEvents) throw new ChatError('REQUEST_TOO_LARGE', 'The request changes too much at once');
+}
+
 export function createUnitOfWork(database: Database, onAppended: OnAppended, gates?: Gates): UnitOfWork {
   return async (options, handler) => {
     const run = (locks: string[]) => runOnce(database, onAppended, { ...options, locks }, handler);
@@ -146,8 +151,7 @@ export function openUnit({ query, deadline }: Connection, realmId: number, idleM
     ...executor(query),
     realmId,
     emit: (event) => {
-      if (unit.events.length >= maxEvents)
-        throw new ChatError('REQUEST_TOO_LARGE', 'The request changes too much at once');
+      requireEventRoom(unit.events.length + 1);
       return unit.events.push(traced(event)) - 1;
     },
     expectVersions: (versions) => {

@@ -1,5 +1,5 @@
-import { idsOf, type LogEvent, type RequestMeta, userVisibilityOperations } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { ChatError, idsOf, type LogEvent, type RequestMeta, userVisibilityOperations } from '@natter/contracts';
+import { requireEventRoom, sql, type Work } from '@natter/database';
 import { type Bus, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import {
@@ -14,6 +14,8 @@ import { lockRealm, type Realm } from './read-realm.ts';
 import { hiddenPeople, limitsGuests } from './user-visibility.ts';
 
 const lookEveryMs = 5_000;
+/** The longest pause after a limit would have hidden too much at once, which reads all of the realm again. */
+const longestPauseMs = 600_000;
 
 /** Whether the realm's settings limit which users its guests see. */
 export const wantsLimit = ({ permissions, systemGroups }: Pick<Realm, 'permissions' | 'systemGroups'>): boolean =>
@@ -37,21 +39,57 @@ async function forget(work: Work): Promise<void> {
  * other users from the guests. The setting is committed already, so first contacts from now on are announced by events.
  */
 export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
+  const known = await acquaintances(bus, meta);
+  await owner.background(meta.realmId, async (work) => {
+    const position = await holdConsumer(work);
+    const realm = await lockRealm(work);
+    if (wantsLimit(realm) && !(await limitsGuests(work, work.realmId))) await hide(work, known, position);
+  });
+}
+
+/** A unit that is rolled back. */
+class Tried extends Error {}
+
+/**
+ * Throws REQUEST_TOO_LARGE if a limit would have to hide too much at once: it begins in one unit, after the setting was
+ * stored. Changes nothing.
+ */
+export async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
+  const known = await acquaintances(bus, meta);
+  const trying = owner.background(meta.realmId, async (work) => {
+    let count = 0;
+    const emit = (): number => {
+      requireEventRoom(++count);
+      return count - 1;
+    };
+    const position = await holdConsumer(work);
+    await lockRealm(work);
+    if (!(await limitsGuests(work, work.realmId))) await hide({ ...work, emit }, known, position);
+    throw new Tried();
+  });
+  await trying.catch((error: unknown) => {
+    if (!(error instanceof Tried)) throw error;
+  });
+}
+
+type Acquaintances = Awaited<ReturnType<typeof acquaintances>>;
+
+/** Who shares channels and direct conversations, as the other services know it. */
+async function acquaintances(bus: Bus, meta: RequestMeta) {
   const [shared, contacts] = await Promise.all([
     bus.call(userVisibilityOperations.listSubscribers, {}, { meta }),
     directContacts(bus, meta),
   ]);
-  await owner.background(meta.realmId, async (work) => {
-    const position = await holdConsumer(work);
-    const realm = await lockRealm(work);
-    if (!wantsLimit(realm) || (await limitsGuests(work, work.realmId))) return;
-    await forget(work);
-    for (const { channel_id, users } of shared.channels) await insertSubscribers(work, channel_id, idsOf(users));
-    for (const participants of contacts.conversations) await insertContacts(work, participants);
-    await replay(work, Math.min(shared.number, contacts.number), position);
-    await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = true WHERE id = ${work.realmId}`);
-    await announceLost(work, await hiddenPeople(work, work.realmId, {}));
-  });
+  return { shared, contacts };
+}
+
+async function hide(work: Work, { shared, contacts }: Acquaintances, position: number): Promise<void> {
+  await forget(work);
+  for (const { channel_id, users } of shared.channels) await insertSubscribers(work, channel_id, idsOf(users));
+  for (const participants of contacts.conversations) await insertContacts(work, participants);
+  await replay(work, Math.min(shared.number, contacts.number), position);
+  await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = true WHERE id = ${work.realmId}`);
+  await announceLost(work, await hiddenPeople(work, work.realmId, {}));
 }
 
 /** The participants of all direct conversations, at this number of the log or later. */
@@ -96,14 +134,26 @@ export function startLimits(
   bus: Bus,
   onError: (error: unknown, realmId?: number) => void,
 ): () => Promise<void> {
+  /** Realms whose limit is too large. */
+  const pauses = new Map<number, { ms: number; until: number }>();
+  const failed = (error: unknown, realmId: number): void => {
+    onError(error, realmId);
+    if (!isTooLarge(error)) return;
+    const ms = Math.min(2 * (pauses.get(realmId)?.ms ?? lookEveryMs), longestPauseMs);
+    pauses.set(realmId, { ms, until: performance.now() + ms });
+  };
   return repeat({ everyMs: lookEveryMs, onError }, async (isStopped) => {
     const pending = await owner.database.any(sql.type(pendingRow)`
       SELECT r.id FROM users.realm r
       JOIN users.user_group g ON g.realm_id = r.id AND g.is_system AND g.name = 'role:everyone'
       WHERE NOT r.limits_guests AND r.permissions -> 'can_access_all_users_group' <> to_jsonb(g.id)`);
-    const apart = { isStopped, onError: (error: unknown, { id }: { id: number }) => onError(error, id) };
-    await forEachApart(pending, apart, ({ id }) =>
+    for (const id of pauses.keys()) if (!pending.some((realm) => realm.id === id)) pauses.delete(id);
+    const due = pending.filter(({ id }) => performance.now() >= (pauses.get(id)?.until ?? 0));
+    const apart = { isStopped, onError: (error: unknown, { id }: { id: number }) => failed(error, id) };
+    await forEachApart(due, apart, ({ id }) =>
       beginLimit(owner, bus, { requestId: 'limit-guests', realmId: id, client: 'natter' }),
     );
   });
 }
+
+export const isTooLarge = (error: unknown): boolean => error instanceof ChatError && error.code === 'REQUEST_TOO_LARGE';

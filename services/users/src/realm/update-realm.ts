@@ -26,7 +26,7 @@ import type { UsersConfig } from '../model/config.ts';
 import { expectOld } from '../model/expect-old.ts';
 import { recomputeFullMembers } from '../model/full-members.ts';
 import { holderOf, requireOwner } from '../model/holder.ts';
-import { beginLimit, endLimit, wantsLimit } from '../model/limit-guests.ts';
+import { beginLimit, endLimit, isTooLarge, tryLimit, wantsLimit } from '../model/limit-guests.ts';
 import { checkedSetting } from '../model/nameable.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import {
@@ -47,6 +47,7 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
   return [
     handleWrite(realmOperations.updateRealm, async (context, params) => {
       await checkChannels(bus, context.meta, params);
+      await checkLimit(owner, bus, context, params);
       const answer = await changeOfGroups(context, async (work) => {
         const realm = await lockRealm(work);
         const holder = await holderOf(work, context.actor.userId);
@@ -71,6 +72,20 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
       return answer;
     }),
   ];
+}
+
+/** Refuses a limit that could not begin because it would hide too many users from guests at once. */
+async function checkLimit(owner: Owner, bus: Bus, { meta, log }: UserContext, params: Params): Promise<void> {
+  const { can_access_all_users_group } = params;
+  if (can_access_all_users_group === undefined) return;
+  const { permissions, systemGroups } = await readRealm(owner.database, meta.realmId);
+  const wanted = { ...permissions, can_access_all_users_group: can_access_all_users_group.new };
+  if (wantsLimit({ permissions, systemGroups }) || !wantsLimit({ permissions: wanted, systemGroups })) return;
+  await tryLimit(owner, bus, meta).catch((error: unknown) => {
+    if (isTooLarge(error))
+      throw badRequest('The organization has too many users, groups and guests to limit which users guests see.');
+    log.warn({ err: error }, 'whether a limit of guests can begin is unknown');
+  });
 }
 
 /** If a service is unavailable, the limit begins when it is back. */
