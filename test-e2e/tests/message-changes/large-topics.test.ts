@@ -128,3 +128,46 @@ test('a large topic of a protected history moves, however many users were subscr
   expect(moved.status).toBe(200);
   expect((await queue.next(() => true)).message_ids).toHaveLength(20_000);
 });
+
+test('a message with as many edits as allowed can be moved with its topic', async () => {
+  const { id: realmId, owner, member } = await openRealm();
+  const { id: to } = await owner.ok('POST', '/channels/create', { name: 'edited', subscribers: [member.user_id] });
+  const form = { type: 'channel', to, topic: 'edited', content: 'x' };
+  const { id } = await member.ok('POST', '/messages', form);
+  const { id: later } = await member.ok('POST', '/messages', form);
+  await member.ok('PATCH', `/messages/${id}`, { content: 'y' });
+  const where = `realm_id = ${realmId} AND message_id = ${id}`;
+  await copyRow({ table: 'messaging.message_edit', where }, 999, {});
+  expect((await move(member, id, 'moved', 'change_one')).body.msg).toBe('Too many edits of a message (limit: 1000)');
+  expect((await move(member, id, 'moved', 'change_later')).status).toBe(200);
+  const topicOfMessage = async (one: number) => (await member.ok('GET', `/messages/${one}`)).message.subject;
+  expect([await topicOfMessage(id), await topicOfMessage(later)]).toEqual(['moved', 'moved']);
+  expect(await countOf('messaging.message_edit', where)).toBe(1_000);
+});
+
+test('a move that is refused after its messages were locked writes no history, and counts like one that succeeds', async () => {
+  const { id: realmId, owner, member } = await openRealm();
+  const subscribers = [owner.user_id];
+  const { id: from } = await owner.ok('POST', '/channels/create', { name: 'from', subscribers });
+  const { id: to } = await owner.ok('POST', '/channels/create', { name: 'to', subscribers, invite_only: true });
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: from, topic: 'starred', content: 'x' });
+  const where = `realm_id = ${realmId} AND id = ${id}`;
+  await copyRow({ table: 'messaging.message', where }, 25_000, { id: `${5 * firstCopy - 1} + n` });
+  // The member loses a single message. That is known only when all are locked.
+  await member.ok('POST', '/messages/flags', { messages: [5 * firstCopy + 7], op: 'add', flag: 'starred' });
+  /** The sequence keeps the numbers of rows that were rolled back. */
+  const historyRows = () =>
+    connected(async (client) => {
+      const { rows } = await client.query(
+        "SELECT nextval(pg_get_serial_sequence('messaging.message_edit', 'id'))::int AS n",
+      );
+      return rows[0].n as number;
+    });
+  const before = await historyRows();
+  const take = () => owner.patch(`/messages/${id}`, { stream_id: to, propagate_mode: 'change_all' });
+  const refused = await take();
+  expect([refused.status, refused.body.code]).toEqual([413, 'REQUEST_TOO_LARGE']);
+  expect((await historyRows()) - before).toBeLessThan(25_000);
+  const again = await take();
+  expect([again.status, again.body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
+});

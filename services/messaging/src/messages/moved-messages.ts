@@ -30,32 +30,51 @@ export async function lockAnchor(work: Work, decided: Anchor): Promise<void> {
     throw new VersionsChanged(`message ${decided.id}`, 'row');
 }
 
-/**
- * The messages that a change moves, ascending; all must be recent enough if there is a limit. If history is protected,
- * only messages that the mover can see are moved. A change that is refused locks no message.
- */
-export async function lockMoved(
+/** The messages that a change moves; if history is protected, only those that the mover can see. */
+const movedBy = (
+  { realmId }: Work,
+  anchor: Anchor,
+  { mode }: Change,
+  onlySeenBy: number | undefined,
+) => sql.fragment`messaging.message m
+  WHERE m.realm_id = ${realmId} AND m.channel_id = ${anchor.channel_id} AND lower(m.topic) = lower(${anchor.topic})
+    AND m.id >= ${mode === 'change_later' ? anchor.id : 0}
+    ${onlySeenBy === undefined ? sql.fragment`` : sql.fragment`AND ${isSeenBy(onlySeenBy)}`}`;
+
+/** How many messages a change moves. Refuses it if these are too many, or if one of them is too old. Locks none. */
+export async function countMovable(
   work: Work,
   anchor: Anchor,
   change: Change,
   onlySeenBy: number | undefined,
+): Promise<number> {
+  const { movableSince = 0 } = change;
+  const counted = await work.one(sql.type(movableRow)`
+    SELECT count(*) AS total, count(*) FILTER (WHERE sent >= ${movableSince}) AS allowed, min(id) FILTER (WHERE sent >= ${movableSince}) AS first
+    FROM (SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${movedBy(work, anchor, change, onlySeenBy)}
+      ORDER BY m.id LIMIT ${moves.perRequest + 1}) found`);
+  requireMovable(counted);
+  return counted.total;
+}
+
+/** Messages that may arrive in the topic between the count and the locks. */
+const maxArriving = 1_000;
+
+/** Locks the messages that a change moves, ascending, of which `counted` were found before. */
+export async function lockMoved(
+  work: Work,
+  anchor: Anchor,
+  change: Change,
+  { counted, onlySeenBy }: { counted: number; onlySeenBy: number | undefined },
 ): Promise<number[]> {
   if (change.mode === 'change_one') return [anchor.id];
-  const from = change.mode === 'change_later' ? anchor.id : 0;
-  const moved = sql.fragment`messaging.message m
-    WHERE m.realm_id = ${work.realmId} AND m.channel_id = ${anchor.channel_id} AND lower(m.topic) = lower(${anchor.topic}) AND m.id >= ${from}
-      ${onlySeenBy === undefined ? sql.fragment`` : sql.fragment`AND ${isSeenBy(onlySeenBy)}`}
-    ORDER BY m.id LIMIT ${moves.perRequest + 1}`;
   const { movableSince = 0 } = change;
-  requireMovable(
-    await work.one(sql.type(movableRow)`
-      SELECT count(*) AS total, count(*) FILTER (WHERE sent >= ${movableSince}) AS allowed, min(id) FILTER (WHERE sent >= ${movableSince}) AS first
-      FROM (SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${moved}) found`),
-  );
+  const most = Math.min(counted + maxArriving, moves.perRequest);
   const rows = await work.any(sql.type(z.object({ id: z.number(), sent: z.number() }))`
-    SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${moved} FOR UPDATE OF m`);
+    SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${movedBy(work, anchor, change, onlySeenBy)}
+    ORDER BY m.id LIMIT ${most + 1} FOR UPDATE OF m`);
   // Messages may have been moved into the topic since they were counted.
-  if (rows.length > moves.perRequest || rows.some(({ sent }) => sent < movableSince))
+  if (rows.length > most || rows.some(({ sent }) => sent < movableSince))
     throw new VersionsChanged(`messages of the topic of ${anchor.id}`, 'row');
   return rows.map(({ id }) => id);
 }
@@ -89,9 +108,9 @@ interface Written {
 }
 
 /**
- * Writes the change and the previous values; returns its time in seconds. A message that is moved with others, and
- * already has the maximum number of edits, is moved without a history entry, so that frequent edits of it do not
- * prevent the move of its topic.
+ * Writes the change and the previous values; returns its time in seconds. If several messages are moved, those that
+ * already have the maximum number of edits get no history entry, so that frequent edits of one do not prevent the move
+ * of its topic, and no large move is refused here.
  */
 export async function writeChange(
   work: Work,
@@ -110,14 +129,15 @@ export async function writeChange(
       CASE WHEN ${change.topic !== undefined} THEN topic END, ${change.topic ?? null}::text,
       CASE WHEN ${channelId !== null} THEN channel_id END, ${channelId}::int
     FROM messaging.message m WHERE realm_id = ${work.realmId} AND id = ANY(${ids})
-      AND (id = ${anchor.id} OR (SELECT count(*) FROM (SELECT FROM messaging.message_edit e
+      AND (${change.mode === 'change_one'} OR (SELECT count(*) FROM (SELECT FROM messaging.message_edit e
         WHERE e.realm_id = m.realm_id AND e.message_id = m.id LIMIT ${totals.edits.limit}) counted) < ${totals.edits.limit})`);
-  await requireRoom(
-    work,
-    totals.edits,
-    sql.fragment`messaging.message_edit WHERE realm_id = ${work.realmId} AND message_id = ${anchor.id}`,
-    sql.fragment`coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0)`,
-  );
+  if (change.mode === 'change_one')
+    await requireRoom(
+      work,
+      totals.edits,
+      sql.fragment`messaging.message_edit WHERE realm_id = ${work.realmId} AND message_id = ${anchor.id}`,
+      sql.fragment`coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0)`,
+    );
   if (isMove)
     await work.run(sql.unsafe`
       UPDATE messaging.message SET topic = coalesce(${change.topic ?? null}, topic), channel_id = coalesce(${channelId}::int, channel_id)

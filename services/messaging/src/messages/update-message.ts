@@ -1,5 +1,5 @@
-import { type Audience, badRequest, hasId, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
-import { type Database, sql, type Work } from '@natter/database';
+import { badRequest, idSet, messageChangeOperations, type RequestMeta } from '@natter/contracts';
+import { type Database, requireEventRoom, sql, type Work } from '@natter/database';
 import {
   type Handlers,
   handleWrite,
@@ -8,6 +8,7 @@ import {
   type RealmPolicies,
   realmVersions,
   type UserContext,
+  type WriteContext,
 } from '@natter/service-kit';
 import { z } from 'zod';
 import { emitChannelBegins } from '../model/changes/channel-begins.ts';
@@ -15,20 +16,17 @@ import { deletionEvents } from '../model/changes/delete-event.ts';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
 import { filesReferredBy, referencesOfEdit } from '../model/files/references.ts';
-import { groupVersions } from '../model/group-versions.ts';
 import { linkifiersOf } from '../model/linkifiers.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
-import { audienceOf } from '../model/message-audience.ts';
 import { nameOf } from '../model/people.ts';
 import { flagsOfReceivers } from '../model/readers.ts';
-import { guestsAmong } from '../model/roles.ts';
-import { holdersAmong } from '../model/sending/group-closure.ts';
 import type { RenderContent } from '../model/sending/render-content.ts';
 import { hasProtectedHistory } from '../model/subscription-periods.ts';
 import { moveTopicPreferences } from '../model/user-topics.ts';
 import { withdraw } from '../model/withdrawals.ts';
+import { admitMove, type Move } from './admit-move.ts';
 import { type Change, decideChange, type Params } from './change-decision.ts';
-import { countMoved, requireMoveAllowance } from './move-allowance.ts';
+import { readersAmong, receivers } from './change-receivers.ts';
 import { queueMoveNotices } from './move-notices.ts';
 import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChange } from './moved-messages.ts';
 import { updateEvent } from './update-event.ts';
@@ -43,6 +41,8 @@ interface Sources {
 /** Edits of content, and moves between topics and channels. */
 export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers {
   const { database } = owner;
+  /** The messages that running requests have counted. */
+  const charged = new WeakMap<RequestMeta, number>();
   return [
     handleWrite(messageChangeOperations.updateMessage, async (context, params) => {
       const { actor, meta } = context;
@@ -60,18 +60,16 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         isMove && topic !== ''
           ? await owner.renderer.topicLinks(actor, [topic], await linkifiersOf(database, actor.realmId))
           : [];
+      const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;
+      const counted =
+        isMove && change.mode !== 'change_one' ? await admit(context, { message, anchor, change, onlySeenBy }) : 1;
       return context.write(async (work) => {
         work.expectVersions(expected);
-        const movesSeveral = isMove && change.mode !== 'change_one';
-        // The bots of a user share the allowance of the user.
-        const mover = actor.botOwnerId ?? actor.userId;
-        if (movesSeveral) await requireMoveAllowance(work, mover);
         await lockAnchor(work, anchor);
-        const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;
-        const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
-        if (movesSeveral) await countMoved(work, mover, messageIds.length);
+        const messageIds = isMove ? await lockMoved(work, anchor, change, { counted, onlySeenBy }) : [anchor.id];
         // Before the move: the users who could see it at the old place.
         const { audience, losers } = await receivers(work, message, change, messageIds);
+        if (losers.length > 0) requireEventRoom(messageIds.length);
         const written = { userId: actor.userId, anchor, change, messageIds, rendered };
         const at = await writeChange(work, written);
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
@@ -107,6 +105,17 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
       });
     }),
   ].map((handler) => oneByOne(handler, (params) => `message ${params.message_id}`));
+
+  /** Counts the messages of a move once for each request, however often its handler runs. */
+  async function admit(context: WriteContext, move: Omit<Move, 'mover'>): Promise<number> {
+    const { actor, meta } = context;
+    // The bots of a user share the allowance of the user.
+    const mover = actor.botOwnerId ?? actor.userId;
+    const before = charged.get(meta) ?? 0;
+    const count = await context.write((work) => admitMove(work, { ...move, mover }, before), { isPart: true });
+    charged.set(meta, Math.max(count, before));
+    return count;
+  }
 
   /** Outdated data may accept, but never refuse: the commit checks versions only for accepted changes. */
   async function decide(
@@ -144,40 +153,6 @@ async function readAnchor(database: Database, realmId: number, id: number): Prom
     SELECT ${anchorColumns} FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ${id}`);
   if (!anchor) throw badRequest('Invalid message(s)');
   return anchor;
-}
-
-/** The users who receive the change, and those who lose access because they may not read the target. */
-async function receivers(
-  work: Work,
-  message: ReadableMessage,
-  { target }: Change,
-  messageIds: readonly number[],
-): Promise<{ audience: Audience; losers: number[] }> {
-  const audience = await audienceOf(work, message, messageIds);
-  if (!message.channel || !target || audience === 'realm') return { audience, losers: [] };
-  const before = idsOf(audience.users);
-  const readers = await readersAmong(work, target, before);
-  return {
-    audience: { users: idSet([...before.filter((id) => readers.has(id)), ...idsOf(target.subscribers)]) },
-    losers: before.filter((id) => !readers.has(id)),
-  };
-}
-
-/** The subset of users who may read the channel. */
-async function readersAmong(work: Work, channel: PostingRules, userIds: readonly number[]): Promise<Set<number>> {
-  const others = userIds.filter((id) => !hasId(channel.subscribers, id));
-  const subscribed = userIds.filter((id) => hasId(channel.subscribers, id));
-  if (others.length === 0 || channel.is_web_public) return new Set(userIds);
-  work.expectVersions(await groupVersions(work, work.realmId));
-  const guests = await guestsAmong(work, work.realmId, others);
-  const members = others.filter((id) => !guests.has(id));
-  if (!channel.is_private) return new Set([...subscribed, ...members]);
-  const { can_subscribe_group, can_add_subscribers_group } = channel.permissions;
-  const allowed = [
-    ...(await holdersAmong(work, work.realmId, can_subscribe_group, members)),
-    ...(await holdersAmong(work, work.realmId, can_add_subscribers_group, members)),
-  ];
-  return new Set([...subscribed, ...allowed]);
 }
 
 async function hasOthers(
