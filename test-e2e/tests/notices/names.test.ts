@@ -1,5 +1,6 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { beforeDue } from '../scheduled-messages/soon.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -86,4 +87,52 @@ test('a reminder and a report reveal no private channel that its author names', 
   );
   expect(message.content).toContain('vault');
   expect(message.content).not.toContain(`data-stream-id="${vault.id}"`);
+});
+
+test('a welcome text reveals no private channel, neither to its author nor to a new user', async () => {
+  const { owner, administrator } = realm;
+  const subscribers = [owner.user_id];
+  await owner.ok('POST', '/channels/create', { name: 'safe', subscribers, invite_only: true });
+  await owner.ok('POST', '/messages', { type: 'channel', to: 'safe', topic: 'gold', content: 'hello' });
+  const text = { welcome_message_custom_text: '#**safe** #**safe>gold**' };
+  const latest = async (who: Client): Promise<string> => {
+    const { messages } = await who.ok('GET', '/messages', { anchor: 'newest', num_before: 10, num_after: 0 });
+    return messages.findLast(({ sender_full_name }: Json) => sender_full_name === 'Welcome Bot')?.content ?? '';
+  };
+  await administrator.ok('POST', '/realm/test_welcome_bot_custom_message', text);
+  await administrator.ok('PATCH', '/realm', text);
+  const newcomer = await realm.person();
+  await noticesSent(realm.id);
+  for (const who of [administrator, newcomer]) {
+    expect(await latest(who)).toContain('safe');
+    expect(await latest(who)).not.toContain('data-stream-id');
+  }
+});
+
+test('the reason of a failed scheduled message reveals no private channel that the name of its channel names', async () => {
+  const { owner, member } = realm;
+  const subscribers = [owner.user_id];
+  const cellar = await owner.ok('POST', '/channels/create', { name: 'cellar', subscribers, invite_only: true });
+  await owner.ok('POST', '/messages', { type: 'channel', to: 'cellar', topic: 'gold', content: 'hello' });
+  const { user_groups } = await owner.ok('GET', '/user_groups');
+  const nobody = user_groups.find(({ name }: Json) => name === 'role:nobody').id;
+  const isNotice = ({ message }: Json) => message?.content.includes('was not sent');
+  const isSent = ({ message }: Json) => message?.content.includes('scheduled');
+  // On a busy machine a message may be sent before its channel is closed; the next one has more time.
+  const reason = async (seconds: number): Promise<string> => {
+    const name = `#**cellar>gold** #**cellar** ${seconds}`;
+    const { id } = await member.ok('POST', '/channels/create', { name, subscribers: [member.user_id] });
+    const queue = await member.queue({ event_types: ['message'], apply_markdown: true });
+    const form = { type: 'channel', to: id, topic: 't', content: 'scheduled' };
+    await beforeDue(
+      (at) => member.ok('POST', '/scheduled_messages', { ...form, scheduled_delivery_timestamp: at }),
+      seconds,
+    );
+    await owner.ok('PATCH', `/streams/${id}`, { can_send_message_group: { new: nobody } });
+    const { message } = await queue.next((event) => isNotice(event) || isSent(event), 120_000);
+    return isNotice({ message }) || seconds > 60 ? message.content : reason(seconds * 2);
+  };
+  const shown = await reason(3);
+  expect(shown).toContain('Not authorized');
+  expect(shown).not.toContain(`data-stream-id="${cellar.id}"`);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupMention, placeLink, strong, userMention } from './names-in-notices.ts';
+import { groupMention, placeLink, plain, strong, userMention } from './names-in-notices.ts';
 
 test('plain names are links, mentions and bold', () => {
   expect(placeLink('general')).toBe('#**general**');
@@ -32,4 +32,12 @@ test('no name has more than one line', () => {
   expect(groupMention('a\n\n@all')).toBe('`a @all`');
   expect(strong('a\u2029b')).toBe('`a b`');
   expect(placeLink('a\r\nb', 'c')).toBe('`#a b > c`');
+});
+
+test('text with markup or a name is code, other text stays', () => {
+  expect(plain('This is not allowed.')).toBe('This is not allowed.');
+  expect(plain("Not authorized to send to channel '#**board>payroll**'")).toBe(
+    "`Not authorized to send to channel '#**board>payroll**'`",
+  );
+  expect(plain('<time:2030-01-01>\n\n@**all**')).toBe('`<time:2030-01-01> @**all**`');
 });

@@ -22,6 +22,9 @@ export function placeLink(channel: string, topic?: string, messageId?: number): 
 export const strong = (name: string): string =>
   isMarkup.test(name) || isBracket.test(name) ? asCode(name) : `**${name}**`;
 
+/** Text that may contain names, such as the reason of a refusal: it shows no markup and names nobody. */
+export const plain = (text: string): string => (isMarkup.test(text) || isBracket.test(text) ? asCode(text) : text);
+
 /** A silent mention of a group. */
 export const groupMention = (name: string): string => (isMarkup.test(name) ? asCode(name) : `@_*${name}*`);
 

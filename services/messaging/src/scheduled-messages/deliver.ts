@@ -40,8 +40,8 @@ interface Ready {
   decided: Decided;
 }
 
-/** `late`: delay in seconds when the row was read. */
-const dueRow = scheduledRow.extend({ late: z.number() });
+/** `late`: delay in seconds when the row was read. `is_welcome`: text of administrators for a new user. */
+const dueRow = scheduledRow.extend({ late: z.number(), is_welcome: z.boolean() });
 type DueRow = z.infer<typeof dueRow>;
 
 const batchSize = 250;
@@ -130,7 +130,10 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     if (isTooLate(row)) return new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
     try {
       const author = await delivery.authors.get(meta, row.sender_id, fresh);
-      const seenBy = row.kind === 'reminder' ? await delivery.authors.get(meta, row.user_id, fresh) : undefined;
+      const reader = readerOf(row);
+      // The actor of a new user changes in the first seconds.
+      const seenBy =
+        reader === undefined ? undefined : await delivery.authors.get(meta, reader, fresh || row.is_welcome);
       return await decideSend(author, meta, { ...toSend(row), ...(seenBy ? { seenBy } : {}) }, fresh);
     } catch (error) {
       if (error instanceof ChatError && error.status < 500) return error;
@@ -158,7 +161,9 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
 /** By the database's clock, independent of this process's clock. */
 const readDue = (database: Database, realmId: number, except: number[]): Promise<DueRow[]> =>
   database.any(sql.type(dueRow)`
-    SELECT ${scheduledColumns}, extract(epoch FROM clock_timestamp() - due_at)::float8 AS late FROM messaging.scheduled_message
+    SELECT ${scheduledColumns}, extract(epoch FROM clock_timestamp() - due_at)::float8 AS late,
+      EXISTS (SELECT FROM messaging.system_bot b WHERE b.realm_id = ${realmId} AND b.user_id = sender_id AND b.name = 'Welcome Bot') AS is_welcome
+    FROM messaging.scheduled_message
     WHERE state = 'waiting' AND realm_id = ${realmId} AND due_at <= clock_timestamp() AND id <> ALL(${sql.array(except, 'int4')})
     ORDER BY due_at, id LIMIT ${batchSize}`);
 
@@ -216,6 +221,12 @@ const toSend = (row: ScheduledRow): Sendable => ({
   isResolution: row.is_resolution,
   ...(row.read_by === null ? {} : { readBy: row.read_by }),
 });
+
+/** The one reader of a bot's message that contains text of users. */
+function readerOf({ kind, is_welcome, user_id, sender_id, recipient_ids }: DueRow): number | undefined {
+  if (kind === 'reminder') return user_id;
+  return is_welcome ? recipient_ids?.find((id) => id !== sender_id) : undefined;
+}
 
 const metaOf = (realmId: number, row: ScheduledRow): RequestMeta => ({
   requestId: `scheduled-${row.id}`,
