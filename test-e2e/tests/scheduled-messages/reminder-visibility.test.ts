@@ -1,5 +1,6 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { uploadText } from '../uploads/upload.ts';
 import { beforeDue, soon } from './soon.ts';
 
 let realm: Realm;
@@ -72,4 +73,22 @@ test('a reminder of a message does not name a sender whom its guest no longer kn
   const { reminders } = await guest.ok('GET', '/reminders');
   expect(reminders[0].content).toContain('**Unknown user** said:');
   expect(JSON.stringify(reminders)).not.toContain(name);
+});
+
+test('a reminder gives its guest no file that the guest may not see', async () => {
+  const guest = await realm.person({ role: 'guest' });
+  await realm.owner.ok('POST', '/channels/create', { name: 'plans', subscribers: [realm.member.user_id] });
+  const url = await uploadText(realm.member, 'for members');
+  const content = `[notes](${url})`;
+  await realm.member.ok('POST', '/messages', { type: 'channel', to: 'plans', topic: 'files', content });
+  const queue = await guest.queue({ event_types: ['message'], apply_markdown: true });
+  const own = await guest.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content });
+  await queue.next(({ message }) => message.id === own.id);
+  expect((await guest.get(`/${url}`)).status).toBe(404);
+  await beforeDue((at) =>
+    guest.ok('POST', '/reminders', { message_id: own.id, note: content, scheduled_delivery_timestamp: at }),
+  );
+  await queue.next(({ message }) => message.sender_full_name === 'Notification Bot');
+  expect((await guest.get(`/${url}`)).status).toBe(404);
+  expect((await realm.member2.get(`/${url}`)).status).toBe(200);
 });

@@ -72,7 +72,7 @@ export async function decideSend(
   const called = await calledBots(database, actor.realmId, destination, { userIds, ...named });
   const webhooks = triggeredWebhooks([actor, author], destination, { userIds, ...named, called });
   const preferences = await topicPreferencesAfter(database, sender, destination, userIds);
-  const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
+  const references = referencesOfSend(await filesShared(database, request));
   const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
   const unreadFor = await unreadForOf(database, actor.realmId, destination, params);
   const message = messageOf({
@@ -110,6 +110,12 @@ export async function decideSend(
     hasWebhooks: webhooks.areAny,
     newVisibilityPolicy: preferences.own,
   };
+}
+
+/** Notices of bots contain text of users, who may not share all files that a bot sees. */
+async function filesShared(database: Database, { actor, meta, params, content }: SendRequest): Promise<number[]> {
+  const sharer = params.seenBy ?? (actor.isSystemBot ? undefined : actor);
+  return sharer ? filesReferredBy(database, sharer, meta, content) : [];
 }
 
 const topicOf = (destination: Destination): string => (destination.kind === 'channel' ? destination.topic : '');

@@ -5,7 +5,7 @@ export type Params = ParamsOf<typeof messagingOperations.sendMessage> & {
   isResolution?: boolean;
   /** The user whose action a bot's notice reports. */
   readBy?: number;
-  /** For a bot's message to one user, with text of users: it resolves only the names that this user may see. */
+  /** For a bot's message to one user, with text of users: it resolves only the names and files that this user may see. */
   seenBy?: Actor;
 };
 
