@@ -26,21 +26,30 @@ const MAY_PRECEDE = /[\s'"(,:<]/;
 /** The group that contains the match without its surroundings. */
 const MATCH = 2;
 
+/** The least recently used first: organizations share them. */
 const programs = new Map<string, RE2JS | undefined>();
 let cachedSize = 0;
 
 /** Undefined if the pattern is invalid, too large or not in RE2's syntax (no lookaround, no back references). */
 export function compileLinkifier(pattern: string): RE2JS | undefined {
-  if (programs.has(pattern)) return programs.get(pattern);
+  if (programs.has(pattern)) {
+    const known = programs.get(pattern);
+    programs.delete(pattern);
+    programs.set(pattern, known);
+    return known;
+  }
   const program = compile(pattern);
-  cachedSize += program?.programSize() ?? 1;
-  if (cachedSize > MAX_CACHED_SIZE) {
-    programs.clear();
-    cachedSize = program?.programSize() ?? 1;
+  cachedSize += sizeOf(program);
+  for (const [oldest, dropped] of programs) {
+    if (cachedSize <= MAX_CACHED_SIZE) break;
+    programs.delete(oldest);
+    cachedSize -= sizeOf(dropped);
   }
   programs.set(pattern, program);
   return program;
 }
+
+const sizeOf = (program: RE2JS | undefined): number => program?.programSize() ?? 1;
 
 function compile(pattern: string): RE2JS | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH) return undefined;

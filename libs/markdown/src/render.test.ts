@@ -169,3 +169,11 @@ test('a linkifier cannot make an unsafe link', () => {
   const linkifiers = [{ id: 1, pattern: '(?P<x>j\\S+)', urlTemplate: '{+x}' }];
   expect(render('javascript:alert(1)', { ...emptyContext, linkifiers }).html).toBe('<p>javascript:alert(1)</p>');
 });
+
+test('a linkifier in use stays compiled, however many others are compiled', () => {
+  const used = compileLinkifier('used-[0-9]+');
+  for (let n = 0; n < 200; n++) {
+    compileLinkifier(`${'x'.repeat(900)}${n}`);
+    expect(compileLinkifier('used-[0-9]+')).toBe(used);
+  }
+});

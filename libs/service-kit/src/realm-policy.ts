@@ -1,5 +1,7 @@
 import { defaultRealmUrl, type RealmPolicy, type RequestMeta, userOperations } from '@natter/contracts';
 import type { Bus } from './bus.ts';
+import { heapBytes } from './heap-bytes.ts';
+import { createSharedCache } from './shared-cache.ts';
 
 export interface RealmPolicies {
   /**
@@ -10,19 +12,20 @@ export interface RealmPolicies {
   get(meta: RequestMeta, fresh: boolean): Promise<RealmPolicy>;
 }
 
-const maxEntries = 10_000;
+/** Memory of the policies of all realms. A realm has one, so those with the longest are dropped first. */
+const maxBytes = 64 * 1024 * 1024;
+const key = 'policy';
 
 export function createRealmPolicies(bus: Bus): RealmPolicies {
-  const known = new Map<number, RealmPolicy>();
+  const known = createSharedCache<RealmPolicy>({ maxBytes, sizeOf: heapBytes });
   return {
     async get(meta, fresh) {
-      const cached = known.get(meta.realmId);
+      const cached = known.get(meta.realmId, key);
       if (cached && isCurrent(cached, meta, fresh)) return cached;
       const asked = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
       // Services of the previous release, which run side by side during an upgrade, return no URL.
       const policy = { ...asked, url: asked.url ?? defaultRealmUrl(asked.host) };
-      if (known.size >= maxEntries) known.clear();
-      known.set(meta.realmId, policy);
+      known.set(meta.realmId, key, policy);
       return policy;
     },
   };

@@ -11,10 +11,11 @@ export function createNoteSeen(database: Database): NoteSeen {
   let day = 0;
   return (realmId, userId) => {
     const today = Math.floor(Date.now() / dayMs);
-    if (today !== day || noted.size >= maxKept) noted.clear();
+    if (today !== day) noted.clear();
     day = today;
     const key = `${realmId} ${userId}`;
     if (noted.has(key)) return;
+    if (noted.size >= maxKept) noted.delete(noted.keys().next().value ?? '');
     noted.add(key);
     // Not awaited; if it fails, the next request records it. No decision depends on it.
     database

@@ -1,23 +1,22 @@
 import { type Actor, type RequestMeta, userOperations } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, createSharedCache, heapBytes, stringBytes } from '@natter/service-kit';
 
 export interface Authors {
   /** The actor on whose behalf something is sent later. Possibly outdated: the commit compares its versions. */
   get(meta: RequestMeta, userId: number, fresh: boolean): Promise<Actor>;
 }
 
-const maxEntries = 10_000;
+/** Memory of the actors of all organizations. */
+const maxBytes = 16 * 1024 * 1024;
 
 export function createAuthors(bus: Bus): Authors {
-  const known = new Map<string, Actor>();
+  const known = createSharedCache<Actor>({ maxBytes, sizeOf: (actor, key) => heapBytes(actor) + stringBytes(key) });
   return {
     async get(meta, userId, fresh) {
-      const key = `${meta.realmId}:${userId}`;
-      const cached = known.get(key);
-      if (cached && !fresh) return cached;
+      const cached = fresh ? undefined : known.get(meta.realmId, `${userId}`);
+      if (cached) return cached;
       const actor = await bus.call(userOperations.describeActor, { user_id: userId }, { meta });
-      if (known.size >= maxEntries) known.clear();
-      known.set(key, actor);
+      known.set(meta.realmId, `${userId}`, actor);
       return actor;
     },
   };

@@ -10,27 +10,47 @@ export interface ChannelAccess {
    * cached copy is compared with the current one, so a user whose access was revoked reads nothing more.
    */
   readable(actor: Actor, meta: RequestMeta, channelId: number, fresh?: boolean): Promise<PostingRules>;
+  /** Those of these channels whose messages the actor may read. Of more than 100 the others count as closed. */
+  readableAmong(actor: Actor, meta: RequestMeta, channelIds: readonly number[]): Promise<Set<number>>;
 }
+
+/** Most channels that a request looks up one by one, and how many of them at once. */
+const [mostLookedUp, atOnce] = [100, 10];
 
 export const invalidChannelId = (): ChatError => badRequest('Invalid channel ID');
 
-const versionRow = z.object({ version: z.number() });
+const versionRow = z.object({ key: z.string(), version: z.number() });
 
 export function createChannelAccess(channels: ChannelCache, database: Database): ChannelAccess {
   return {
     async readable(actor, meta, channelId, fresh = false) {
-      const copy = fresh ? undefined : await find(meta, channelId, false);
-      const isCurrent = copy !== undefined && copy.version === (await versionOf(meta.realmId, channelId));
-      const channel = isCurrent ? copy : await find(meta, channelId, true);
+      const channel = fresh ? await find(meta, channelId, true) : (await current(meta, [channelId]))[0];
       if (channel && mayRead(channel, actor)) return channel;
       throw invalidChannelId();
     },
+    async readableAmong(actor, meta, channelIds) {
+      const readable = new Set<number>();
+      const asked = channelIds.slice(0, mostLookedUp);
+      for (let from = 0; from < asked.length; from += atOnce)
+        for (const channel of await current(meta, asked.slice(from, from + atOnce)))
+          if (channel && mayRead(channel, actor)) readable.add(channel.channel_id);
+      return readable;
+    },
   };
 
-  async function versionOf(realmId: number, channelId: number): Promise<number> {
-    const { version } = await database.one(sql.type(versionRow)`
-      SELECT version FROM log.versions(${realmId}, ${sql.array([`channel:${channelId}`], 'text')})`);
-    return version;
+  /** The channels in their current version; undefined if they do not exist. */
+  async function current(meta: RequestMeta, ids: readonly number[]): Promise<(PostingRules | undefined)[]> {
+    const copies = await Promise.all(ids.map((id) => find(meta, id, false)));
+    const keys = ids.map((id) => `channel:${id}`);
+    const rows = await database.any(sql.type(versionRow)`
+      SELECT key, version FROM log.versions(${meta.realmId}, ${sql.array(keys, 'text')})`);
+    const versions = new Map(rows.map(({ key, version }) => [key, version]));
+    return Promise.all(
+      ids.map((id, index) => {
+        const copy = copies[index];
+        return copy && copy.version === versions.get(`channel:${id}`) ? copy : find(meta, id, true);
+      }),
+    );
   }
 
   async function find(meta: RequestMeta, channelId: number, fresh: boolean): Promise<PostingRules | undefined> {

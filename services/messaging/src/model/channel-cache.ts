@@ -1,5 +1,5 @@
 import { channelOperations, type RequestMeta, type ResultOf } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, createSharedCache, heapBytes, stringBytes } from '@natter/service-kit';
 
 export type PostingRules = ResultOf<typeof channelOperations.getPostingRules>;
 
@@ -8,18 +8,21 @@ export interface ChannelCache {
   get(channel: number | string, meta: RequestMeta, fresh: boolean): Promise<PostingRules>;
 }
 
-const maxEntries = 10_000;
+/** Memory of the channels of all organizations: about 16,000 with a hundred subscribers each. */
+const maxBytes = 32 * 1024 * 1024;
 
 export function createChannelCache(bus: Bus): ChannelCache {
-  const byKey = new Map<string, PostingRules>();
+  const known = createSharedCache<PostingRules>({
+    maxBytes,
+    sizeOf: (rules, key) => heapBytes(rules) + stringBytes(key),
+  });
   return {
     async get(channel, meta, fresh) {
-      const key = `${meta.realmId}:${typeof channel === 'number' ? channel : `name:${channel.toLowerCase()}`}`;
-      const cached = byKey.get(key);
-      if (cached && !fresh) return cached;
+      const key = typeof channel === 'number' ? `${channel}` : `name:${channel.toLowerCase()}`;
+      const cached = fresh ? undefined : known.get(meta.realmId, key);
+      if (cached) return cached;
       const rules = await bus.call(channelOperations.getPostingRules, { channel }, { meta });
-      if (byKey.size >= maxEntries) byKey.clear();
-      byKey.set(key, rules);
+      known.set(meta.realmId, key, rules);
       return rules;
     },
   };

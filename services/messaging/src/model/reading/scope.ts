@@ -98,23 +98,27 @@ async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: r
 
 const channelRow = z.object({ channel_id: z.number(), history_public: z.boolean() });
 
-/** Like `accessible`, plus channels that only a group permission opens: checked for the channels of these messages. */
+/**
+ * Like `accessible`, plus channels that only a group permission opens: checked for the channels of these messages. No
+ * permission opens a channel to a guest.
+ */
 async function accessibleAmong(reader: Reader, messageIds: readonly number[]): Promise<Fragment> {
   const { executor, meta, actor, access } = reader;
   const all = accessible(await reader.readable(), actor);
-  if (!actor) return all;
+  if (!actor || actor.role === roles.guest) return all;
   const shut = await executor.any(sql.type(channelRow)`
     SELECT c.channel_id, c.history_public FROM (SELECT DISTINCT channel_id FROM messaging.message
       WHERE realm_id = ${meta.realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})) named
     JOIN messaging.channel c ON c.realm_id = ${meta.realmId} AND c.channel_id = named.channel_id
     WHERE c.is_private AND NOT EXISTS (SELECT FROM messaging.subscription_period p
-      WHERE p.realm_id = ${meta.realmId} AND p.user_id = ${actor.userId} AND p.channel_id = c.channel_id AND p.to_id IS NULL)`);
-  const opened: typeof shut = [];
-  for (const channel of shut)
-    await access.readable(actor, meta, channel.channel_id).then(
-      () => opened.push(channel),
-      () => undefined,
-    );
+      WHERE p.realm_id = ${meta.realmId} AND p.user_id = ${actor.userId} AND p.channel_id = c.channel_id AND p.to_id IS NULL)
+    ORDER BY c.channel_id DESC`);
+  const readable = await access.readableAmong(
+    actor,
+    meta,
+    shut.map(({ channel_id }) => channel_id),
+  );
+  const opened = shut.filter(({ channel_id }) => readable.has(channel_id));
   if (opened.length === 0) return all;
   const idsOf = (channels: typeof shut) =>
     sql.array(
