@@ -10,12 +10,18 @@ export function pngOf(width: number, height: number, filler = 1_000): Buffer {
 
 export const png = pngOf(64, 64);
 
+interface UploadOptions {
+  picture?: Buffer;
+  headers?: Record<string, string>;
+  method?: 'POST' | 'PATCH';
+}
+
 /** Sends an image, with the fields beside it. */
 export function uploadTo(
   client: Client,
   path: string,
   fields: Record<string, string> = {},
-  { picture = png, headers = {} }: { picture?: Buffer; headers?: Record<string, string> } = {},
+  { picture = png, headers = {}, method = 'POST' }: UploadOptions = {},
 ): Promise<Answer> {
   const boundary = 'natter-boundary';
   const parts = Object.entries(fields).map(
@@ -24,7 +30,7 @@ export function uploadTo(
   const head = `${parts.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="picture.png"\r\nContent-Type: image/png\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), picture, Buffer.from(`\r\n--${boundary}--\r\n`)]);
   const authorization = `Basic ${Buffer.from(`${client.email}:${client.api_key}`).toString('base64')}`;
-  return exchange(`${client.url}/api/v1${path}`, 'POST', body, {
+  return exchange(`${client.url}/api/v1${path}`, method, body, {
     host: client.host,
     ...(client.email === '' ? {} : { authorization }),
     'content-type': `multipart/form-data; boundary=${boundary}`,

@@ -56,6 +56,9 @@ test.each<[weight: number, name: string, params: Record<string, unknown>]>([
   [11, 'create-scheduled-message', { type: 'direct', to: ids(250) }],
   [11, 'edit-scheduled-message', { to: ids(250) }],
   [11, 'set-typing', { type: 'direct', to: ids(250) }],
+  [10, 'update-bot', {}],
+  [12, 'update-bot', { file: 'x' }],
+  [5, 'create-bot', { file: 'x' }],
   [103, 'create-user-group', { members: ids(20_000), subgroups: [] }],
 ])('%i: %s', (weight, name, params) => {
   expect(weightOf(name, params)).toBe(weight);

@@ -113,3 +113,30 @@ test('who has no picture has one drawn, and the icon and the logo of the realm a
   expect(await redirectOf(realm.spectator, '/api/v1/realm/icon')).toEqual([302, `${pathname}${search}`]);
   expect((await redirectOf(realm.spectator, '/api/v1/realm/logo?night=true'))[0]).toBe(302);
 });
+
+test('a bot of every kind is made with a picture, and gets another one from its owner or an administrator', async () => {
+  const { member, member2, administrator, owner } = realm;
+  const queue = await member.queue({ event_types: ['realm_bot', 'realm_user'], client_gravatar: true });
+  const fields = { full_name: 'Painted', short_name: 'painted', bot_type: '2' };
+  const { status, body } = await uploadTo(member, '/bots', fields);
+  expect([status, (await userOf(owner, body.user_id)).avatar_url]).toEqual([200, body.avatar_url]);
+  expect(await fetched(body.avatar_url)).toEqual([200, 'image/png', png.length]);
+  const path = `/bots/${body.user_id}`;
+  const change = (who: Client, picture = png) => uploadTo(who, path, {}, { picture, method: 'PATCH' });
+  const { avatar_url } = (await change(administrator)).body;
+  expect(avatar_url).not.toBe(body.avatar_url);
+  const isTold = (type: string) => queue.next((one) => one.type === type && one.op === 'update' && seenIn(one));
+  const seenIn = ({ bot, person }: Json): boolean => (bot ?? person).avatar_url === avatar_url;
+  await isTold('realm_bot');
+  expect((await member.ok('GET', '/bots')).bots).toMatchObject([{ full_name: 'Painted', avatar_url }]);
+  expect(refused(await change(member2))).toEqual([400, 'BAD_REQUEST']);
+  expect(refused(await change(member, Buffer.from('<svg/>')))).toEqual([400, 'BAD_IMAGE']);
+  await owner.ok('PATCH', '/realm', { avatar_changes_disabled: true });
+  expect(refused(await change(member))).toEqual([400, 'BAD_REQUEST']);
+  expect(refused(await uploadTo(member, '/bots', { full_name: 'Late', short_name: 'late' }))).toEqual([
+    400,
+    'BAD_REQUEST',
+  ]);
+  expect((await change(administrator)).status).toBe(200);
+  await owner.ok('PATCH', '/realm', { avatar_changes_disabled: false });
+});

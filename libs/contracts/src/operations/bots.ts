@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, list, string } from '../model/bounded.ts';
+import { base64, id, list, string } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, int, json, text, textOrJson } from '../model/param.ts';
 import { withheldKinds } from '../model/withheld.ts';
@@ -10,6 +10,8 @@ export const botFetchTypes: readonly string[] = ['realm_bot'];
 export const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 } as const;
 
 const stream = text(string(1_000).optional());
+const file = text(base64(8 * 1024 * 1024).optional());
+const pictureWeight = (params: { file?: string | undefined }): number => (params.file === undefined ? 0 : 2);
 const settings = {
   default_sending_stream: stream,
   default_events_register_stream: stream,
@@ -68,16 +70,18 @@ export const botOperations = {
     caller: 'human',
     summary: 'Create a bot of the caller.',
     weight: 3,
+    weigh: pictureWeight,
     params: {
       full_name: text(string(1_000)),
       short_name: text(string(1_000)),
       bot_type: json(id.default(1)),
       payload_url: textOrJson(string(1_000).optional()),
       interface_type: json(id.default(1)),
+      file,
       ...settings,
     },
     result: z.object({ user_id: int, api_key: z.string(), avatar_url: z.string(), ...defaultsResult }),
-    errors,
+    errors: ['BAD_REQUEST', 'BAD_IMAGE'],
     events: ['realm_user', 'realm_bot', 'user_group'],
   }),
   updateBot: operation({
@@ -85,7 +89,8 @@ export const botOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/bots/{bot_id}' },
     weight: 3,
-    summary: "Change a bot's name, role, owner or settings.",
+    weigh: pictureWeight,
+    summary: "Change a bot's name, picture, role, owner or settings.",
     params: {
       bot_id,
       full_name: text(string(1_000).optional()),
@@ -93,6 +98,7 @@ export const botOperations = {
       bot_owner_id: json(id.optional()),
       service_payload_url: textOrJson(string(1_000).optional()),
       service_interface: json(id.optional()),
+      file,
       ...settings,
     },
     result: z.object({
@@ -103,7 +109,7 @@ export const botOperations = {
       service_payload_url: z.string().describe('The address to which an outgoing webhook bot posts.').optional(),
       bot_owner: z.string().describe('The email address of the new owner, if the owner was changed.').optional(),
     }),
-    errors,
+    errors: ['BAD_REQUEST', 'BAD_IMAGE'],
     events: ['realm_user', 'realm_bot', 'user_group', 'alert_words'],
   }),
   deactivateBot: operation({

@@ -1,14 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import {
-  type Actor,
-  badRequest,
-  isAdministrator,
-  isRefusal,
-  maxAvatarBytes,
-  type Page,
-  type RequestMeta,
-  socialOperations,
-} from '@natter/contracts';
+import { type Actor, badRequest, isRefusal, type Page, type RequestMeta, socialOperations } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import {
   type Handlers,
@@ -19,13 +9,11 @@ import {
   type WriteContext,
 } from '@natter/service-kit';
 import { z } from 'zod';
-import { type AccountRow, avatarSource, avatarUrl, pictureFields } from '../model/account-row.ts';
-import { emitPerson } from '../model/announce-account.ts';
-import { announceBotChange } from '../model/announce-bot.ts';
+import { type AccountRow, avatarSource, avatarUrl } from '../model/account-row.ts';
 import { findAccount, noSuchUser, readAccount } from '../model/find-account.ts';
 import { checkedImage, imagePage, noImage, redirect } from '../model/images/image.ts';
-import { ownAccounts } from '../model/own-accounts.ts';
 import { lockRealm, readRealm } from '../model/read-realm.ts';
+import { announceAvatar, requireAvatarChanges, storeAvatar } from '../model/store-avatar.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
 import { drawnPicture } from './drawn-picture.ts';
 
@@ -62,21 +50,12 @@ export function avatarHandlers(owner: Owner): Handlers {
   return [
     handleWrite(socialOperations.setAvatar, async (context, { file }) => {
       if (file === undefined) throw badRequest('You must upload exactly one avatar.');
-      const { contentType, bytes } = checkedImage(file);
-      const token = randomBytes(16).toString('hex');
-      return write(context, async (work, { id }) => {
-        await work.run(sql.unsafe`
-          INSERT INTO users.avatar (user_id, realm_id, token, content_type, picture)
-          VALUES (${id}, ${work.realmId}, ${token}, ${contentType}, decode(${bytes.toString('base64')}, 'base64'))
-          ON CONFLICT (user_id) DO UPDATE SET token = excluded.token, content_type = excluded.content_type, picture = excluded.picture`);
-        await work.run(sql.unsafe`
-          UPDATE users.account SET avatar_token = ${token}, avatar_version = avatar_version + 1 WHERE id = ${id}`);
-        await requireRoomForPictures(work, context.actor);
-      });
+      const image = checkedImage(file);
+      return write(context, (work, id) => storeAvatar(work, id, image));
     }),
 
     handleWrite(socialOperations.removeAvatar, async (context) =>
-      write(context, async (work, { id }) => {
+      write(context, async (work, id) => {
         await work.run(sql.unsafe`DELETE FROM users.avatar WHERE user_id = ${id}`);
         await work.run(sql.unsafe`
           UPDATE users.account SET avatar_token = NULL, avatar_version = avatar_version + 1 WHERE id = ${id}`);
@@ -94,28 +73,16 @@ export function avatarHandlers(owner: Owner): Handlers {
   ];
 }
 
-/** The realm is locked, so the pictures of a person are stored one after the other. */
-async function requireRoomForPictures(work: Work, actor: Actor): Promise<void> {
-  const { bytes } = await work.one(sql.type(z.object({ bytes: z.number() }))`
-    SELECT coalesce(sum(octet_length(picture)), 0)::float8 AS bytes FROM users.avatar WHERE user_id IN ${ownAccounts(actor)}`);
-  if (bytes > maxAvatarBytes)
-    throw badRequest(`Too much data in pictures of one user and their bots (limit: ${maxAvatarBytes / 1024} KiB)`);
-}
-
 /** The realm is locked, because the receivers of events about bots depend on roles. */
 function write(
   context: WriteContext,
-  store: (work: Work, row: AccountRow) => Promise<void>,
+  store: (work: Work, id: number) => Promise<unknown>,
 ): Promise<{ avatar_url: string }> {
   return context.write(async (work) => {
-    const { settings } = await lockRealm(work);
-    const before = await readAccount(work, work.realmId, context.actor.userId);
-    if (settings.avatar_changes_disabled && !isAdministrator(before))
-      throw badRequest('Avatar changes are disabled in this organization.');
-    await store(work, before);
-    const row = await readAccount(work, work.realmId, before.id);
-    emitPerson(work, { user_id: row.id, ...pictureFields(row) });
-    if (row.is_bot) await announceBotChange(work, row, { avatar_url: avatarUrl(row) });
-    return { avatar_url: avatarUrl(row) };
+    const realm = await lockRealm(work);
+    const { id, role } = await readAccount(work, work.realmId, context.actor.userId);
+    requireAvatarChanges(realm, { role });
+    await store(work, id);
+    return { avatar_url: await announceAvatar(work, id) };
   });
 }

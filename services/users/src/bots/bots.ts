@@ -14,9 +14,11 @@ import { deactivate } from '../model/deactivate.ts';
 import { readAccount } from '../model/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
 import { holderOf } from '../model/holder.ts';
+import { checkedImage } from '../model/images/image.ts';
 import { moveBot } from '../model/move-bot.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
+import { giveBotAvatar } from '../model/store-avatar.ts';
 import { createBotHandlers } from './create-bot.ts';
 import { requireFreeName } from './free-name.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
@@ -59,10 +61,12 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       };
     }),
 
-    handleWrite(botOperations.updateBot, async (context, { bot_id, ...params }) =>
-      changeOfGroups(context, async (work, holder) => {
+    handleWrite(botOperations.updateBot, async (context, { bot_id, ...params }) => {
+      const image = params.file === undefined ? undefined : checkedImage(params.file);
+      return changeOfGroups(context, async (work, holder) => {
         const realm = await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
+        if (image) await giveBotAvatar(work, { realm, by: holder, botId: bot.id }, image);
         const name = params.full_name === undefined ? bot.full_name : checkedFullName(params.full_name);
         if (name !== bot.full_name) {
           await requireFreeName(work, name, bot.id);
@@ -76,8 +80,8 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
           await changeRole(work, holder, { row: moved, role: params.role }, seal);
         await storeDefaults(work, await storedBot(work, bot.id), params);
         return answer(work, bot.id, params.bot_owner_id);
-      }),
-    ),
+      });
+    }),
 
     handleWrite(botOperations.deactivateBot, async (context, params) =>
       changeOfGroups(context, async (work) => {

@@ -9,8 +9,10 @@ import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { createApiKey } from '../model/credentials/passwords.ts';
 import { checkedFullName, requireUniqueName } from '../model/full-name.ts';
 import { holderOf, mayIn } from '../model/holder.ts';
+import { checkedImage } from '../model/images/image.ts';
 import { insertAccount } from '../model/insert-account.ts';
 import { lockRealm } from '../model/read-realm.ts';
+import { giveBotAvatar } from '../model/store-avatar.ts';
 import { requireFreeName } from './free-name.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
 
@@ -23,6 +25,7 @@ export function createBotHandlers(seal: KeySeal): Handlers {
         const short_name = params.short_name.trim().replace(/-bot$/, '');
         if (!/^[A-Za-z0-9._-]{1,60}$/.test(short_name)) throw badRequest('Bad name or username');
         const services = checkedServices(params);
+        const image = params.file === undefined ? undefined : checkedImage(params.file);
         const api_key = createApiKey();
         const sealed_key = seal.seal(api_key);
         return context.write(async (work) => {
@@ -62,7 +65,9 @@ export function createBotHandlers(seal: KeySeal): Handlers {
           VALUES (${bot.user_id}, ${sealed_key}, ${JSON.stringify(services)}::jsonb, ${defaults.default_sending_stream},
             ${defaults.default_events_register_stream}, ${defaults.default_all_public_streams})`);
           await announceBot(work, bot.user_id, await administratorsAnd(work, context.actor.userId));
-          return { user_id: bot.user_id, sealed_key, avatar_url: bot.avatar_url ?? '', ...defaults };
+          const change = { realm, by: holder, botId: bot.user_id };
+          const avatar_url = image ? await giveBotAvatar(work, change, image) : bot.avatar_url;
+          return { user_id: bot.user_id, sealed_key, avatar_url: avatar_url ?? '', ...defaults };
         });
       },
       ({ sealed_key, ...made }) => ({ ...made, api_key: seal.open(sealed_key) }),
