@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { createClient } from '@natter/client';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
-import { openDialog } from '../web-look.ts';
+import { checkLook, openDialog } from '../web-look.ts';
 import { openWeb, type Visit, type Web } from '../web-visit.ts';
 
 /** Settings, channels and the organization with the web client, in Chromium. */
@@ -11,6 +13,15 @@ beforeAll(async () => {
   web = await openWeb();
 });
 afterAll(() => web?.close());
+
+const picture = {
+  name: 'me.png',
+  mimeType: 'image/png',
+  buffer: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+};
 
 async function leave({ page, faults }: Visit): Promise<void> {
   expect(faults).toEqual([]);
@@ -26,11 +37,7 @@ test('a person changes their name, notifications, colors, picture and password',
   await dialog.getByLabel('Name', { exact: true }).fill('Mia Renamed');
   await dialog.getByRole('button', { name: 'Save the name' }).click();
   await page.locator('.account', { hasText: 'Mia Renamed' }).waitFor({ state: 'attached' });
-  const picture = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-    'base64',
-  );
-  await dialog.getByLabel('New picture').setInputFiles({ name: 'me.png', mimeType: 'image/png', buffer: picture });
+  await dialog.getByLabel('New picture').setInputFiles(picture);
   await dialog.getByText('The picture is changed.').waitFor();
   await dialog.getByRole('img', { name: 'You, as others see you' }).waitFor();
   await dialog.getByLabel('Current password').fill(password);
@@ -137,5 +144,167 @@ test('an administrator names the organization, invites, gives roles and deactiva
   await dialog.getByRole('button', { name: `Reactivate ${full_name}` }).click();
   await dialog.getByLabel(`Role of ${full_name}`).waitFor();
   await expect.poll(guest).toMatchObject({ is_active: true });
+  await leave(visit);
+});
+
+/** The bots of an organization or a person, in a dialog of theirs. */
+async function openBots(page: Page, name: 'Settings' | 'Organization') {
+  const dialog = await openDialog(page, name);
+  await dialog.getByRole('button', { name: 'Bots', exact: true }).click();
+  return dialog;
+}
+
+/** A bot, as another client of its owner reads it. */
+async function botOf(name: 'owner' | 'member', id: number) {
+  const answer = await web.clientOf(name).register({ fetch_event_types: ['realm_bot'], event_types: [] });
+  const { realm_bots } = answer as unknown as { realm_bots: Record<string, unknown>[] };
+  return realm_bots.find(({ user_id }) => user_id === id);
+}
+
+test('a person makes a bot with a picture that is called; a refused address is told at its field', async () => {
+  const visit = await web.visit('member');
+  const { page } = visit;
+  const dialog = await openBots(page, 'Settings');
+  await dialog.getByLabel('Name of the bot').fill('Caller');
+  await dialog.getByLabel(/^First part of its address/).fill('caller');
+  await dialog.getByLabel('Kind').selectOption('Is called at an address when somebody writes to it');
+  const address = dialog.getByLabel('Address that is called');
+  await address.fill('ftp://bots.example.com/');
+  await dialog.getByLabel('Form of the calls').selectOption('Form, as for Slack');
+  await dialog.getByLabel('Picture of the bot').setInputFiles(picture);
+  await dialog.getByRole('button', { name: 'Create the bot' }).click();
+  const reason = dialog.getByText('payload_url is not a URL');
+  await reason.waitFor();
+  const isOfField = `document.activeElement.getAttribute('aria-describedby') === '${await reason.getAttribute('id')}'`;
+  await expect.poll(() => page.evaluate(isOfField)).toBe(true);
+  expect(await address.getAttribute('aria-invalid')).toBe('true');
+  await checkLook(page);
+  await address.fill('https://bots.example.com/one');
+  await dialog.getByRole('button', { name: 'Create the bot' }).click();
+  const card = dialog.getByRole('listitem').filter({ hasText: 'caller-bot@' });
+  await card.waitFor();
+  await expect.poll(() => card.locator('img').getAttribute('src')).toMatch(/^\/user_avatars\//);
+  const { user_id } = (await web.clientOf('owner').getUsers({})).members.find((one) => one.full_name === 'Caller') ?? {
+    user_id: 0,
+  };
+  expect(await botOf('member', user_id)).toMatchObject({
+    services: [{ base_url: 'https://bots.example.com/one', interface: 2 }],
+  });
+  await leave(visit);
+});
+
+/** A bot of the person that is called, made with the API. */
+async function makeBot(short_name: string, full_name: string): Promise<number> {
+  const form = { full_name, short_name, bot_type: 3, payload_url: 'https://bots.example.com/one' };
+  return (await web.clientOf('member').createBot(form)).user_id;
+}
+
+const cardOf = (dialog: Locator, address: string) => dialog.getByRole('listitem').filter({ hasText: address });
+
+test('a person changes a bot, copies its key, and downloads a file with it', async () => {
+  const id = await makeBot('second', 'Second');
+  const visit = await web.visit('member');
+  const { page } = visit;
+  const card = cardOf(await openBots(page, 'Settings'), 'second-bot@');
+  await card.getByRole('button', { name: 'Change Second' }).click();
+  await card.getByLabel('Name of the bot').fill('Renamed');
+  await card.getByLabel('Address that is called').fill('https://bots.example.com/two');
+  await card.getByLabel('Form of the calls').selectOption('Form, as for Slack');
+  await card.getByLabel('Channel for its messages').selectOption('general');
+  await card.getByLabel('Channel whose events it gets').selectOption('general');
+  await card.getByLabel('It gets the messages of all public channels').check();
+  await card.getByRole('button', { name: 'Save the bot' }).click();
+  await card.getByText('Saved.').waitFor();
+  await card.getByText('Renamed', { exact: true }).waitFor();
+  await expect
+    .poll(() => botOf('member', id))
+    .toMatchObject({
+      full_name: 'Renamed',
+      default_sending_stream: 'general',
+      default_events_register_stream: 'general',
+      default_all_public_streams: true,
+      services: [{ base_url: 'https://bots.example.com/two', interface: 2 }],
+    });
+  await card.getByText('Token of the calls').first().click();
+  const services = (await botOf('member', id))?.services as { token: string }[];
+  expect(await card.getByLabel('Token of the calls').inputValue()).toBe(services[0]?.token);
+  await card.getByRole('button', { name: 'Show the key of Renamed' }).click();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: web.system.url });
+  await card.getByRole('button', { name: 'Copy the key of Renamed' }).click();
+  await card.getByText('Copied.').waitFor();
+  const { api_key } = await web.clientOf('member').getBotApiKey({ bot_id: id });
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(api_key);
+  await checkLook(page);
+  const downloads = page.waitForEvent('download');
+  await card.getByRole('button', { name: 'Download zuliprc of Renamed' }).click();
+  const file = await downloads;
+  expect(file.suggestedFilename()).toBe('zuliprc');
+  const text = await readFile(await file.path(), 'utf8');
+  const [, email = '', apiKey = '', site = ''] = /^\[api\]\nemail=(.+)\nkey=(.+)\nsite=(.+)\n$/.exec(text) ?? [];
+  const bot = createClient({ url: site, email, apiKey });
+  expect((await bot.getOwnUser()).full_name).toBe('Renamed');
+  await leave(visit);
+});
+
+test('an administrator gives a bot away, and its former owner sees it no longer', async () => {
+  const id = await makeBot('third', 'Third');
+  const visit = await web.visit('member');
+  const card = cardOf(await openBots(visit.page, 'Settings'), 'third-bot@');
+  await card.waitFor();
+  const { api_key: apiKey } = await web.clientOf('member').getBotApiKey({ bot_id: id });
+  const thirdOf = async () => (await web.clientOf('owner').getUser({ user_id_or_email: String(id) })).user;
+  const bot = createClient({ url: web.system.url, email: (await thirdOf()).email, apiKey });
+  await bot.getOwnUser();
+  const admin = await web.visit('owner');
+  const all = await openBots(admin.page, 'Organization');
+  await all.getByLabel('Find bots').fill('third-bot');
+  await all.getByRole('button', { name: 'Change Third' }).click();
+  await all.getByLabel('Role').selectOption('Guest');
+  await all.getByRole('button', { name: 'Save the bot' }).click();
+  await all.getByText('Saved.').waitFor();
+  const owner = all.getByLabel('Owner of the bot');
+  await owner.fill(web.system.people.owner.full_name);
+  await owner.press('Enter');
+  await all.getByText('With another owner, the bot gets a new key.').waitFor();
+  await checkLook(admin.page);
+  await all.getByRole('button', { name: 'Save the bot' }).click();
+  await card.waitFor({ state: 'detached' });
+  await expect.poll(() => botOf('owner', id)).toMatchObject({ owner_id: web.system.people.owner.user_id });
+  expect((await thirdOf()).role).toBe(600);
+  await expect(bot.getOwnUser()).rejects.toThrow();
+  for (let click = 0; click < 2; click++) await all.getByRole('button', { name: 'Deactivate Third' }).click();
+  await all.getByText('Third is deactivated.').waitFor();
+  await all.getByText('Deactivated bots').click();
+  await checkLook(admin.page);
+  await all.getByRole('button', { name: 'Reactivate Third' }).click();
+  await all.getByRole('button', { name: 'Deactivate Third' }).waitFor();
+  await leave(admin);
+  await leave(visit);
+});
+
+test('a person is offered the kinds of bots that they may make, also when that changes', async () => {
+  const visit = await web.visit('member');
+  const dialog = await openBots(visit.page, 'Settings');
+  const kind = dialog.getByLabel('Kind');
+  const kinds = () => kind.locator('option').allTextContents();
+  await expect.poll(async () => (await kinds()).length).toBe(3);
+  const owner = web.clientOf('owner');
+  const groups = (await owner.getUserGroups()).user_groups;
+  const [nobody = 0, members = 0] = ['role:nobody', 'role:members'].map(
+    (wanted) => groups.find(({ name }) => name === wanted)?.id,
+  );
+  await owner.updateRealm({ can_create_bots_group: { new: nobody } });
+  await expect.poll(kinds).toEqual(['Only sends messages']);
+  await dialog.getByLabel('Name of the bot').fill('Hook');
+  await dialog.getByLabel(/^First part of its address/).fill('hook');
+  await dialog.getByRole('button', { name: 'Create the bot' }).click();
+  await dialog.getByRole('listitem').filter({ hasText: 'hook-bot@' }).getByText('Only sends messages').waitFor();
+  await owner.updateRealm({ can_create_write_only_bots_group: { new: nobody } });
+  await kind.waitFor({ state: 'detached' });
+  await owner.updateRealm({
+    can_create_bots_group: { new: members },
+    can_create_write_only_bots_group: { new: members },
+  });
+  await kind.waitFor();
   await leave(visit);
 });

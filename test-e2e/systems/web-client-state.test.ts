@@ -10,6 +10,9 @@ import { initialState, reduce, type State } from '@natter/web/state';
 import type { Page } from '@natter/web/views';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const dot = new File([Buffer.from(picture, 'base64')], 'dot.png', { type: 'image/png' });
+
 let system: System;
 let dataDir: string;
 beforeAll(async () => {
@@ -108,6 +111,44 @@ async function changeWriting(channelId: number): Promise<void> {
   await owner.updateChannel({ stream_id: channelId, topics_policy: 'allow_empty_topic' });
   await owner.updateUser({ user_id_or_email: String(readerId), role: 300 });
   await changeOrganization(channelId, group_id);
+  await changeBots();
+}
+
+/** Bots of the reader, those that come and go with their owner, and all of them while the reader is an administrator. */
+async function changeBots(): Promise<void> {
+  const [owner, reader] = [clientOf('owner'), clientOf('member')];
+  const readerId = system.people.member.user_id;
+  const make = async (client: Client, name: string): Promise<number> =>
+    (
+      await client.createBot({
+        full_name: name,
+        short_name: name,
+        bot_type: 3,
+        payload_url: 'https://bots.example.com/',
+        file: dot,
+      })
+    ).user_id;
+  const [kept, ended, given] = [await make(reader, 'kept'), await make(reader, 'ended'), await make(reader, 'given')];
+  const [got, others] = [await make(owner, 'got'), await make(owner, 'others')];
+  await reader.updateBot({
+    bot_id: kept,
+    full_name: 'Kept bot',
+    default_sending_stream: 'sea',
+    default_events_register_stream: 'sky',
+    default_all_public_streams: true,
+    service_payload_url: 'https://other.example.com/',
+    service_interface: 2,
+    file: dot,
+  });
+  await reader.updateBot({ bot_id: kept, default_events_register_stream: '' });
+  await reader.regenerateBotApiKey({ bot_id: kept });
+  for (const bot_id of [kept, ended]) await reader.deactivateBot({ bot_id });
+  await owner.reactivateUser({ user_id: kept });
+  await reader.updateBot({ bot_id: given, bot_owner_id: system.people.owner.user_id });
+  await owner.updateBot({ bot_id: got, bot_owner_id: readerId });
+  await owner.updateUser({ user_id_or_email: String(readerId), role: 200 });
+  await owner.updateBot({ bot_id: others, full_name: 'Bot of others' });
+  await owner.updateUser({ user_id_or_email: String(readerId), role: 300 });
 }
 
 /** Statuses and muted people. */
@@ -151,9 +192,7 @@ async function changeOrganization(channelId: number, groupId: number): Promise<v
     name_changes_disabled: true,
     move_messages_within_stream_limit_seconds: 'unlimited',
   });
-  const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-  const file = new File([Buffer.from(picture, 'base64')], 'dot.png', { type: 'image/png' });
-  for (const emoji_name of ['dot', 'gone']) await owner.addRealmEmoji({ emoji_name, file });
+  for (const emoji_name of ['dot', 'gone']) await owner.addRealmEmoji({ emoji_name, file: dot });
   await owner.removeRealmEmoji({ emoji_name: 'gone' });
 }
 

@@ -12,7 +12,9 @@ import type { Model } from './model.ts';
 import { directPlace } from './place.ts';
 
 const names = ['Max Muster', 'Mia Berg', 'José Ñandú', 'Anna Max', 'Maxine Amax', 'Max | Pipe', 'Twin', 'Twin'];
-const people = new Map(names.map((name, id) => [id, { id, name, isBot: false, isActive: name !== 'Anna Max' }]));
+const people = new Map(
+  names.map((name, id) => [id, { id, name, isBot: false, role: 400, isActive: name !== 'Anna Max' }]),
+);
 const channel = (id: number, name: string) => ({
   id,
   name,
@@ -129,7 +131,10 @@ test('the shortest emoji comes first', () => {
 
 test('at most eight of ten thousand people are suggested, and groups are among them', () => {
   const many = new Map(
-    Array.from({ length: 10_000 }, (_, id) => [id, { id, name: `Maker ${id}`, isBot: false, isActive: true }]),
+    Array.from({ length: 10_000 }, (_, id) => [
+      id,
+      { id, name: `Maker ${id}`, isBot: false, role: 400, isActive: true },
+    ]),
   );
   const found = labels('make', { ...around, model: { ...model, people: many } });
   expect(found).toHaveLength(8);

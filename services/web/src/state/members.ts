@@ -8,6 +8,7 @@ export interface Person {
   name: string;
   isBot: boolean;
   isActive: boolean;
+  role: number;
 }
 
 const channelPermissions = [
@@ -38,6 +39,7 @@ export interface RawPerson {
   full_name: string;
   is_bot?: boolean;
   is_active?: boolean;
+  role: number;
 }
 export interface RawChannel extends Record<ChannelPermission, GroupSetting> {
   stream_id: number;
@@ -55,6 +57,7 @@ export const personOf = (raw: RawPerson, isActive = raw.is_active ?? true): Pers
   name: raw.full_name,
   isBot: raw.is_bot ?? false,
   isActive,
+  role: raw.role,
 });
 
 export const channelOf = (raw: RawChannel): Channel => ({
@@ -117,13 +120,14 @@ export function peopleAfter(
     const person = people.get(event.person.user_id);
     if (person) people.set(person.id, { ...person, isActive: false });
   } else {
-    const change = event.person as { user_id: number; full_name?: string; is_active?: boolean };
+    const change = event.person as { user_id: number; full_name?: string; is_active?: boolean; role?: number };
     const person = people.get(change.user_id);
     if (person)
       people.set(person.id, {
         ...person,
         name: change.full_name ?? person.name,
         isActive: change.is_active ?? person.isActive,
+        role: change.role ?? person.role,
       });
   }
   return people;

@@ -1,4 +1,5 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
+import { applyToBots, type Bots, botsOf } from './bots.ts';
 import { applyToFolders, type Folders, foldersOf } from './folders.ts';
 import { applyToMarks, type Marks, marksOf, minus } from './marks.ts';
 import {
@@ -41,6 +42,7 @@ export interface Model extends Social {
   direct: ReadonlyMap<string, { place: Place; newest: number }>;
   rules: Rules;
   realm: Realm;
+  bots: Bots;
   marks: Marks;
   writing: Writing;
 }
@@ -51,7 +53,7 @@ export type TopicPolicy = (typeof topicPolicies)[keyof typeof topicPolicies];
 
 const commonTypes = [
   ...['realm', 'realm_user', 'realm_emoji', 'subscription', 'user_topic', 'message', 'update_message'],
-  ...['update_message_flags', 'delete_message'],
+  ...['update_message_flags', 'delete_message', 'realm_bot'],
   ...writingTypes,
   ...socialTypes,
 ];
@@ -119,6 +121,7 @@ export function modelOf(answer: Snapshot): Model {
     ),
     rules: rulesOf(answer),
     realm: realmOf(answer),
+    bots: botsOf(answer),
     marks: marksOf(answer),
     writing: writingOf(answer),
     ...socialOf(answer),
@@ -198,7 +201,8 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
   const writing = applyToWriting(model.writing, event);
   const realm = applyToRealm(model.realm, event);
   const folders = applyToFolders(model.folders, event);
-  const parts = { realm, rules, writing, folders };
+  const bots = applyToBots(model.bots, event);
+  const parts = { realm, rules, writing, folders, bots };
   const isSame = Object.entries(parts).every(([name, part]) => part === model[name as keyof typeof parts]);
   if (next === model && isSame && marks === model.marks) return model;
   return {

@@ -1,3 +1,4 @@
+import type { Bot } from './bots.ts';
 import type { ChannelPermission } from './members.ts';
 import type { Model } from './model.ts';
 import { type Message, type Place, placeOf } from './place.ts';
@@ -71,6 +72,11 @@ export const mayMoveOut = (reader: Reader, place: Place): boolean =>
 
 export const mayResolve = (reader: Reader, place: Place): boolean =>
   mayHere(reader, place, 'can_resolve_topics_group', 'can_resolve_topics_group');
+
+/** Neither an administrator nor an owner may change a bot above their own role. */
+export const mayManageBot = ({ ownId, rules, people }: Pick<Model, 'ownId' | 'rules' | 'people'>, bot: Bot): boolean =>
+  (rules.isAdministrator || bot.ownerId === ownId) &&
+  (people.get(bot.id)?.role ?? 0) >= (people.get(ownId)?.role ?? Number.POSITIVE_INFINITY);
 
 export const mayManageGroup = (reader: Reader, { isSystem, permissions }: Group): boolean =>
   !isSystem &&

@@ -1,3 +1,4 @@
+import { bots } from './de/bots.ts';
 import { channels } from './de/channels.ts';
 import { general } from './de/general.ts';
 import { organization } from './de/organization.ts';
@@ -5,4 +6,12 @@ import { people } from './de/people.ts';
 import { reading } from './de/reading.ts';
 import { writing } from './de/writing.ts';
 
-export const texts = { ...general, ...reading, ...writing, ...people, ...channels, ...organization } as const;
+export const texts = {
+  ...general,
+  ...reading,
+  ...writing,
+  ...people,
+  ...channels,
+  ...organization,
+  ...bots,
+} as const;

@@ -1,3 +1,4 @@
+import { bots } from './en/bots.ts';
 import { channels } from './en/channels.ts';
 import { general } from './en/general.ts';
 import { organization } from './en/organization.ts';
@@ -5,4 +6,12 @@ import { people } from './en/people.ts';
 import { reading } from './en/reading.ts';
 import { writing } from './en/writing.ts';
 
-export const texts = { ...general, ...reading, ...writing, ...people, ...channels, ...organization } as const;
+export const texts = {
+  ...general,
+  ...reading,
+  ...writing,
+  ...people,
+  ...channels,
+  ...organization,
+  ...bots,
+} as const;

@@ -1,3 +1,4 @@
+import { bots } from './es/bots.ts';
 import { channels } from './es/channels.ts';
 import { general } from './es/general.ts';
 import { organization } from './es/organization.ts';
@@ -5,4 +6,12 @@ import { people } from './es/people.ts';
 import { reading } from './es/reading.ts';
 import { writing } from './es/writing.ts';
 
-export const texts = { ...general, ...reading, ...writing, ...people, ...channels, ...organization } as const;
+export const texts = {
+  ...general,
+  ...reading,
+  ...writing,
+  ...people,
+  ...channels,
+  ...organization,
+  ...bots,
+} as const;

@@ -1,3 +1,4 @@
+import { bots } from './ja/bots.ts';
 import { channels } from './ja/channels.ts';
 import { general } from './ja/general.ts';
 import { organization } from './ja/organization.ts';
@@ -5,4 +6,12 @@ import { people } from './ja/people.ts';
 import { reading } from './ja/reading.ts';
 import { writing } from './ja/writing.ts';
 
-export const texts = { ...general, ...reading, ...writing, ...people, ...channels, ...organization } as const;
+export const texts = {
+  ...general,
+  ...reading,
+  ...writing,
+  ...people,
+  ...channels,
+  ...organization,
+  ...bots,
+} as const;

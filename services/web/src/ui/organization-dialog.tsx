@@ -3,6 +3,7 @@ import type { Model } from '../state/model.ts';
 import { may } from '../state/permissions.ts';
 import { t } from '../text/text.ts';
 import { Modal } from './modal.tsx';
+import { OrganizationBots } from './organization-bots.tsx';
 import { EmojiList } from './organization-emoji.tsx';
 import { FolderList } from './organization-folders.tsx';
 import { General } from './organization-general.tsx';
@@ -24,6 +25,7 @@ const sections = [
   { name: 'general', label: t('general'), Page: General, isFor: isAdministrator },
   { name: 'permissions', label: t('permissions'), Page: Permissions, isFor: isAdministrator },
   { name: 'people', label: t('people'), Page: People, isFor: isAdministrator },
+  { name: 'bots', label: t('bots'), Page: OrganizationBots, isFor: isAdministrator },
   { name: 'invitations', label: t('invitations'), Page: Invitations, isFor: mayInvite },
   { name: 'groups', label: t('groups'), Page: Groups, isFor: () => true },
   { name: 'folders', label: t('folders'), Page: FolderList, isFor: isAdministrator },

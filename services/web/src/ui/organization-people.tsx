@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { findPeople } from '../state/completion.ts';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
@@ -16,19 +16,9 @@ export function People() {
   const { client } = useSession();
   const model = useSelected((state) => state.model);
   const [filter, setFilter] = useState('');
-  const [known, setKnown] = useState<ReadonlyMap<number, number>>(new Map());
   const task = useTask();
-  useEffect(() => {
-    client.getUsers({ client_gravatar: true }).then(
-      ({ members }) => setKnown(new Map(members.map(({ user_id, role }) => [user_id, role]))),
-      () => undefined,
-    );
-  }, [client]);
   const setRole = (id: number, role: number): void =>
-    void task.run(async () => {
-      await client.updateUser({ user_id_or_email: String(id), role });
-      setKnown(new Map(known).set(id, role));
-    }, t('theRoleIsChanged'));
+    void task.run(() => client.updateUser({ user_id_or_email: String(id), role }), t('theRoleIsChanged'));
   const found = findPeople(filter, { model, place: undefined, writers: noWriters }, shown).filter(
     ({ isBot }) => !isBot,
   );
@@ -43,23 +33,21 @@ export function People() {
         onChange={(event) => setFilter(event.target.value)}
       />
       <ul className="cards">
-        {found.map(({ id, name }) => (
+        {found.map(({ id, name, role }) => (
           <li key={id} className="row">
             <bdi className="grow">{name}</bdi>
-            {known.has(id) && (
-              <select
-                aria-label={t('roleOf', { name })}
-                value={known.get(id)}
-                disabled={task.isBusy}
-                onChange={(event) => setRole(id, Number(event.target.value))}
-              >
-                {roles.map(([value, text]) => (
-                  <option key={value} value={value}>
-                    {text}
-                  </option>
-                ))}
-              </select>
-            )}
+            <select
+              aria-label={t('roleOf', { name })}
+              value={role}
+              disabled={task.isBusy}
+              onChange={(event) => setRole(id, Number(event.target.value))}
+            >
+              {roles.map(([value, text]) => (
+                <option key={value} value={value}>
+                  {text}
+                </option>
+              ))}
+            </select>
             {id !== model.ownId && (
               <ConfirmButton
                 action={t('deactivate')}

@@ -50,7 +50,6 @@ export const people = {
   isCalledAtAnAddressWhenSomebody: 'Wird unter einer Adresse aufgerufen, wenn ihm jemand schreibt',
   yourBots: 'Deine Bots',
   youHaveNoBots: 'Du hast keine Bots.',
-  botsOfOthers: 'Bots von anderen',
   theBotIsInTheListIt: 'Der Bot steht in der Liste. Er braucht seinen Schlüssel.',
   nameOfTheBot: 'Name des Bots',
   firstPartOfItsAddressSuchAs: 'Erster Teil seiner Adresse, zum Beispiel „wetter“',

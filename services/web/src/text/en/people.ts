@@ -50,7 +50,6 @@ export const people = {
   isCalledAtAnAddressWhenSomebody: 'Is called at an address when somebody writes to it',
   yourBots: 'Your bots',
   youHaveNoBots: 'You have no bots.',
-  botsOfOthers: 'Bots of others',
   theBotIsInTheListIt: 'The bot is in the list. It needs its key.',
   nameOfTheBot: 'Name of the bot',
   firstPartOfItsAddressSuchAs: 'First part of its address, such as “weather”',

@@ -51,7 +51,6 @@ export const people = {
   isCalledAtAnAddressWhenSomebody: 'Se le llama en una dirección cuando alguien le escribe',
   yourBots: 'Tus bots',
   youHaveNoBots: 'No tienes bots.',
-  botsOfOthers: 'Bots de otras personas',
   theBotIsInTheListIt: 'El bot está en la lista. Necesita su clave.',
   nameOfTheBot: 'Nombre del bot',
   firstPartOfItsAddressSuchAs: 'Primera parte de su dirección, por ejemplo «tiempo»',

@@ -51,7 +51,6 @@ export const people = {
   isCalledAtAnAddressWhenSomebody: '誰かが書き込むと、指定のアドレスが呼び出される',
   yourBots: 'あなたのボット',
   youHaveNoBots: 'ボットはありません。',
-  botsOfOthers: '他のユーザーのボット',
   theBotIsInTheListIt: 'ボットを一覧に追加しました。使うにはキーが必要です。',
   nameOfTheBot: 'ボットの名前',
   firstPartOfItsAddressSuchAs: 'アドレスの先頭部分（例：「weather」）',

@@ -1,0 +1,25 @@
+import type { Texts } from '../form/texts.ts';
+
+export const bots = {
+  formOfTheCalls: 'Form of the calls',
+  interfaceGeneric: 'JSON with the whole message',
+  interfaceSlack: 'Form, as for Slack',
+  pictureOfTheBot: 'Picture of the bot',
+  channelForItsMessages: 'Channel for its messages',
+  itNamesAChannelItself: 'It names a channel itself',
+  channelWhoseEventsItGets: 'Channel whose events it gets',
+  allThatItSubscribesTo: 'All that it subscribes to',
+  itGetsMessagesOfAllPublicChannels: 'It gets the messages of all public channels',
+  ownerOfTheBot: 'Owner of the bot',
+  anotherOwnerGetsANewKey: 'With another owner, the bot gets a new key.',
+  tokenOfTheCalls: 'Token of the calls',
+  saveTheBot: 'Save the bot',
+  copyTheKey: 'Copy the key',
+  copyKeyOf: 'Copy the key of {name}',
+  copied: 'Copied.',
+  downloadZuliprc: 'Download zuliprc',
+  downloadZuliprcOf: 'Download zuliprc of {name}',
+  deactivatedBots: 'Deactivated bots',
+  findBots: 'Find bots',
+  thereAreNoSuchBots: 'There are no such bots.',
+} as const satisfies Texts<'one' | 'other'>;

@@ -1,0 +1,25 @@
+import type { Texts } from '../form/texts.ts';
+
+export const bots = {
+  formOfTheCalls: '呼び出しの形式',
+  interfaceGeneric: 'メッセージ全体のJSON',
+  interfaceSlack: 'Slackと同じフォーム形式',
+  pictureOfTheBot: 'ボットの画像',
+  channelForItsMessages: 'メッセージの送信先チャンネル',
+  itNamesAChannelItself: 'ボットがチャンネルを指定する',
+  channelWhoseEventsItGets: 'イベントを受け取るチャンネル',
+  allThatItSubscribesTo: '参加しているすべてのチャンネル',
+  itGetsMessagesOfAllPublicChannels: 'すべての公開チャンネルのメッセージを受け取る',
+  ownerOfTheBot: 'ボットの所有者',
+  anotherOwnerGetsANewKey: '所有者を変更すると、ボットのキーが新しくなります。',
+  tokenOfTheCalls: '呼び出しのトークン',
+  saveTheBot: 'ボットを保存',
+  copyTheKey: 'キーをコピー',
+  copyKeyOf: '{name}のキーをコピー',
+  copied: 'コピーしました。',
+  downloadZuliprc: 'zuliprcをダウンロード',
+  downloadZuliprcOf: '{name}のzuliprcをダウンロード',
+  deactivatedBots: '無効なボット',
+  findBots: 'ボットを検索',
+  thereAreNoSuchBots: '該当するボットはありません。',
+} as const satisfies Texts<'other'>;

@@ -1,0 +1,171 @@
+import { useState } from 'react';
+import { botKinds } from '../state/bots.ts';
+import { findPeople } from '../state/completion.ts';
+import { t } from '../text/text.ts';
+import { ComboField } from './combo-field.tsx';
+import { Check, Field } from './field.tsx';
+import { personName } from './names.ts';
+import { ProblemField } from './problem-field.tsx';
+import { useSelected } from './session-context.tsx';
+
+export const kinds = [
+  [botKinds.generic, t('readsAndWritesWithTheApi')],
+  [botKinds.incoming, t('onlySendsMessages')],
+  [botKinds.outgoing, t('isCalledAtAnAddressWhenSomebody')],
+] as const;
+
+const interfaces = [
+  [1, t('interfaceGeneric')],
+  [2, t('interfaceSlack')],
+] as const;
+
+/** The fields whose values the server may refuse, and what its refusals say. The first that fits counts. */
+export const botCauses = {
+  shortName: /username/i,
+  url: /payload_url/,
+  picture: /image|avatar|picture|file is larger/i,
+  name: /\bname|Unique names/i,
+};
+
+interface FieldProps<T> {
+  value: T;
+  problem: string | undefined;
+  onChange: (value: T) => void;
+}
+
+export function NameField({ value, problem, onChange }: FieldProps<string>) {
+  return (
+    <ProblemField label={t('nameOfTheBot')} problem={problem}>
+      <input
+        value={value}
+        required
+        maxLength={100}
+        autoComplete="off"
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </ProblemField>
+  );
+}
+
+interface CallFieldsProps extends FieldProps<string> {
+  format: number;
+  onFormat: (format: number) => void;
+}
+
+/** The address of an outgoing webhook bot, and the form of the requests to it. */
+export function CallFields({ value, problem, onChange, format, onFormat }: CallFieldsProps) {
+  return (
+    <>
+      <ProblemField label={t('addressThatIsCalled')} problem={problem}>
+        <input type="url" value={value} required maxLength={1_000} onChange={(event) => onChange(event.target.value)} />
+      </ProblemField>
+      <Field label={t('formOfTheCalls')}>
+        <select value={format} onChange={(event) => onFormat(Number(event.target.value))}>
+          {interfaces.map(([number, text]) => (
+            <option key={number} value={number}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </>
+  );
+}
+
+interface Defaults {
+  default_sending_stream: string;
+  default_events_register_stream: string;
+  default_all_public_streams: boolean;
+}
+
+interface DefaultFieldsProps {
+  kind: number;
+  values: Defaults;
+  onChange: (changed: Partial<Defaults>) => void;
+}
+
+/** The channels that a bot uses where its requests name none. A bot that only sends receives nothing. */
+export function DefaultFields({ kind, values, onChange }: DefaultFieldsProps) {
+  return (
+    <>
+      <ChannelField
+        label={t('channelForItsMessages')}
+        none={t('itNamesAChannelItself')}
+        value={values.default_sending_stream}
+        onChange={(name) => onChange({ default_sending_stream: name })}
+      />
+      {kind !== botKinds.incoming && (
+        <>
+          <ChannelField
+            label={t('channelWhoseEventsItGets')}
+            none={t('allThatItSubscribesTo')}
+            value={values.default_events_register_stream}
+            onChange={(name) => onChange({ default_events_register_stream: name })}
+          />
+          <Check
+            label={t('itGetsMessagesOfAllPublicChannels')}
+            isOn={values.default_all_public_streams}
+            onChange={(isOn) => onChange({ default_all_public_streams: isOn })}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+interface ChannelFieldProps {
+  label: string;
+  none: string;
+  value: string;
+  onChange: (name: string) => void;
+}
+
+function ChannelField({ label, none, value, onChange }: ChannelFieldProps) {
+  const channels = useSelected(({ model }) => model.channels);
+  const names = new Set([...channels.values()].map(({ name }) => name));
+  if (value !== '') names.add(value);
+  return (
+    <Field label={label}>
+      <select value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{none}</option>
+        {[...names]
+          .sort((a, b) => a.localeCompare(b))
+          .map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+      </select>
+    </Field>
+  );
+}
+
+const noWriters: ReadonlySet<number> = new Set();
+
+/** The owner of a bot. Without the choice of another person, it keeps its owner. */
+export function OwnerField({ owner, onChange }: { owner: number | null; onChange: (owner: number | null) => void }) {
+  const model = useSelected((state) => state.model);
+  const [before] = useState(owner);
+  const [query, setQuery] = useState(before === null ? '' : personName(model, before));
+  const around = { model, place: undefined, writers: noWriters };
+  const found = findPeople(query, around).filter(({ isBot }) => !isBot);
+  return (
+    <>
+      <ComboField
+        label={t('ownerOfTheBot')}
+        list={t('people')}
+        value={query}
+        found={found.map(({ id, name }) => ({ key: String(id), label: name, detail: '', insert: '' }))}
+        onChange={(text) => {
+          setQuery(text);
+          onChange(before);
+        }}
+        onChoose={({ key, label }) => {
+          setQuery(label);
+          onChange(Number(key));
+        }}
+      />
+      {owner !== before && <p role="status">{t('anotherOwnerGetsANewKey')}</p>}
+    </>
+  );
+}

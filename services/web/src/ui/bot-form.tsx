@@ -1,0 +1,122 @@
+import { type FormEvent, useState } from 'react';
+import { type Bot, botKinds } from '../state/bots.ts';
+import type { Model } from '../state/model.ts';
+import { t } from '../text/text.ts';
+import { botCauses, CallFields, DefaultFields, NameField, OwnerField } from './bot-fields.tsx';
+import { Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { ProblemField, problemsOf } from './problem-field.tsx';
+import { roles } from './roles.ts';
+import { useSelected, useSession } from './session-context.tsx';
+import type { Task } from './use-task.ts';
+
+/** The values of a bot, named as in the API. */
+const valuesOf = (bot: Bot, role: number) => ({
+  full_name: bot.name,
+  role,
+  bot_owner_id: bot.ownerId,
+  default_sending_stream: bot.sendingChannel ?? '',
+  default_events_register_stream: bot.eventsChannel ?? '',
+  default_all_public_streams: bot.getsAllPublic,
+  service_payload_url: bot.services[0]?.url ?? '',
+  service_interface: bot.services[0]?.interface ?? 1,
+});
+type Values = ReturnType<typeof valuesOf>;
+type Changes = Omit<Parameters<ReturnType<typeof useSession>['client']['updateBot']>[0], 'bot_id'>;
+
+const roleOf = (model: Model, id: number): number => model.people.get(id)?.role ?? 0;
+
+/** Changes a bot. The task belongs to the card, because a bot with another owner gets another form. */
+export function BotForm({ bot, task }: { bot: Bot; task: Task }) {
+  const { client } = useSession();
+  const model = useSelected((state) => state.model);
+  /** As the form was opened. Only changed values are sent, because somebody else may change the others. */
+  const [before, setBefore] = useState(valuesOf(bot, roleOf(model, bot.id)));
+  const [values, setValues] = useState(before);
+  const [file, setFile] = useState<File>();
+  const [saved, setSaved] = useState(0);
+  const problems = problemsOf(task, botCauses);
+  const set = (changed: Partial<Values>): void => setValues((all) => ({ ...all, ...changed }));
+  const changes = {
+    ...Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== before[name as keyof Values])),
+    ...(file ? { file } : {}),
+  } as Changes;
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      await client.updateBot({ bot_id: bot.id, ...changes });
+      setBefore(values);
+      setFile(undefined);
+      setSaved(saved + 1);
+    }, t('saved'));
+  };
+  return (
+    <form className="stack panel" onSubmit={save}>
+      <NameField value={values.full_name} problem={problems.of('name')} onChange={(full_name) => set({ full_name })} />
+      <ProblemField label={t('newPicture')} problem={problems.of('picture')}>
+        <input key={saved} type="file" accept="image/*" onChange={(event) => setFile(event.target.files?.[0])} />
+      </ProblemField>
+      <OwnerField owner={values.bot_owner_id} onChange={(bot_owner_id) => set({ bot_owner_id })} />
+      <RoleField model={model} values={values} onChange={(role) => set({ role })} />
+      {bot.kind === botKinds.outgoing && (
+        <>
+          <CallFields
+            value={values.service_payload_url}
+            problem={problems.of('url')}
+            onChange={(service_payload_url) => set({ service_payload_url })}
+            format={values.service_interface}
+            onFormat={(service_interface) => set({ service_interface })}
+          />
+          <Token bot={bot} />
+        </>
+      )}
+      <DefaultFields kind={bot.kind} values={values} onChange={set} />
+      <button
+        type="submit"
+        className="primary"
+        disabled={task.isBusy || values.full_name.trim() === '' || Object.keys(changes).length === 0}
+      >
+        {t('saveTheBot')}
+      </button>
+      <Outcome task={problems.rest} />
+    </form>
+  );
+}
+
+interface RoleFieldProps {
+  model: Model;
+  values: Values;
+  onChange: (role: number) => void;
+}
+
+/** The role of a bot is neither above that of its owner, nor above that of the person who changes it. */
+function RoleField({ model, values: { role, bot_owner_id }, onChange }: RoleFieldProps) {
+  const highest = Math.max(roleOf(model, model.ownId), bot_owner_id === null ? 0 : roleOf(model, bot_owner_id));
+  return (
+    <Field label={t('role')}>
+      <select value={role} onChange={(event) => onChange(Number(event.target.value))}>
+        {roles
+          .filter(([value]) => value >= highest || value === role)
+          .map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+      </select>
+    </Field>
+  );
+}
+
+/** With the token, the called program knows that a request is from this server. Only the owner sees it. */
+function Token({ bot: { services } }: { bot: Bot }) {
+  const token = services[0]?.token ?? '';
+  if (token === '') return null;
+  return (
+    <details className="folded">
+      <summary>{t('tokenOfTheCalls')}</summary>
+      <Field label={t('tokenOfTheCalls')}>
+        <input className="code" readOnly value={token} onFocus={(event) => event.target.select()} />
+      </Field>
+    </details>
+  );
+}

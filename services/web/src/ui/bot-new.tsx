@@ -1,0 +1,86 @@
+import { type FormEvent, useState } from 'react';
+import { botKinds } from '../state/bots.ts';
+import { t } from '../text/text.ts';
+import { botCauses, CallFields, kinds, NameField } from './bot-fields.tsx';
+import { Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { ProblemField, problemsOf } from './problem-field.tsx';
+import { useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+const empty = { name: '', shortName: '', url: '', interface: 1 };
+
+/** Makes a bot of the person. Those who may not make all kinds make bots that only send. */
+export function NewBot({ mayAll }: { mayAll: boolean }) {
+  const { client } = useSession();
+  const [values, setValues] = useState(empty);
+  const [chosen, setChosen] = useState<number>(botKinds.generic);
+  const [file, setFile] = useState<File>();
+  /** A new key empties the field of the file. */
+  const [made, setMade] = useState(0);
+  const task = useTask();
+  const problems = problemsOf(task, botCauses);
+  const kind = mayAll ? chosen : botKinds.incoming;
+  const isOutgoing = kind === botKinds.outgoing;
+  const set = (changed: Partial<typeof empty>): void => setValues((all) => ({ ...all, ...changed }));
+  const create = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      await client.createBot({
+        full_name: values.name,
+        short_name: values.shortName,
+        bot_type: kind,
+        ...(isOutgoing ? { payload_url: values.url, interface_type: values.interface } : {}),
+        ...(file ? { file } : {}),
+      });
+      setValues(empty);
+      setFile(undefined);
+      setMade(made + 1);
+    }, t('theBotIsInTheListIt'));
+  };
+  const isComplete =
+    values.name.trim() !== '' && values.shortName.trim() !== '' && (!isOutgoing || values.url.trim() !== '');
+  return (
+    <form className="stack" onSubmit={create}>
+      <NameField value={values.name} problem={problems.of('name')} onChange={(name) => set({ name })} />
+      <ProblemField label={t('firstPartOfItsAddressSuchAs')} problem={problems.of('shortName')}>
+        <input
+          value={values.shortName}
+          required
+          maxLength={60}
+          pattern="[A-Za-z0-9._\-]+"
+          title={t('lettersDigitsDotsLinesAndUnderscores')}
+          autoComplete="off"
+          onChange={(event) => set({ shortName: event.target.value })}
+        />
+      </ProblemField>
+      <Field label={t('botKind')}>
+        <select value={kind} onChange={(event) => setChosen(Number(event.target.value))}>
+          {kinds.map(([value, text]) =>
+            mayAll || value === botKinds.incoming ? (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ) : null,
+          )}
+        </select>
+      </Field>
+      {isOutgoing && (
+        <CallFields
+          value={values.url}
+          problem={problems.of('url')}
+          onChange={(url) => set({ url })}
+          format={values.interface}
+          onFormat={(format) => set({ interface: format })}
+        />
+      )}
+      <ProblemField label={t('pictureOfTheBot')} problem={problems.of('picture')}>
+        <input key={made} type="file" accept="image/*" onChange={(event) => setFile(event.target.files?.[0])} />
+      </ProblemField>
+      <button type="submit" className="primary" disabled={task.isBusy || !isComplete}>
+        {t('createTheBot')}
+      </button>
+      <Outcome task={problems.rest} />
+    </form>
+  );
+}

@@ -1,0 +1,28 @@
+import { useState } from 'react';
+import { t } from '../text/text.ts';
+import { BotList } from './bot-card.tsx';
+import { useSelected } from './session-context.tsx';
+
+const shown = 50;
+
+/** All bots of the organization. */
+export function OrganizationBots() {
+  const bots = useSelected(({ model }) => model.bots);
+  const [filter, setFilter] = useState('');
+  const wanted = filter.trim().toLowerCase();
+  const found = [...bots.values()]
+    .filter(({ name, email }) => `${name} ${email}`.toLowerCase().includes(wanted))
+    .sort((a, b) => a.name.localeCompare(b.name));
+  return (
+    <>
+      <input
+        type="search"
+        aria-label={t('findBots')}
+        placeholder={t('findBots')}
+        value={filter}
+        onChange={(event) => setFilter(event.target.value)}
+      />
+      <BotList bots={found} shown={shown} empty={t('thereAreNoSuchBots')} />
+    </>
+  );
+}
