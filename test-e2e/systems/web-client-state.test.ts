@@ -111,7 +111,29 @@ async function changeWriting(channelId: number): Promise<void> {
   await owner.updateChannel({ stream_id: channelId, topics_policy: 'allow_empty_topic' });
   await owner.updateUser({ user_id_or_email: String(readerId), role: 300 });
   await changeOrganization(channelId, group_id);
+  await changeCollections(channelId);
   await changeBots();
+}
+
+/** Domains, playgrounds, default channels and pictures. */
+async function changeCollections(channelId: number): Promise<void> {
+  const owner = clientOf('owner');
+  for (const domain of ['one.example.com', 'two.example.com', 'three.example.com'])
+    await owner.addRealmDomain({ domain, allow_subdomains: false });
+  await owner.updateRealmDomain({ domain: 'one.example.com', allow_subdomains: true });
+  await owner.removeRealmDomain({ domain: 'two.example.com' });
+  await owner.updateRealm({ emails_restricted_to_domains: true });
+  const playground = { pygments_language: 'Python', url_template: 'https://play.example.com/?code={code}' };
+  const { id } = await owner.addPlayground({ name: 'gone', ...playground });
+  await owner.addPlayground({ name: 'kept', ...playground });
+  await owner.removePlayground({ playground_id: id });
+  const ownerId = system.people.owner.user_id;
+  const made = await owner.createChannel({ name: 'arrivals', subscribers: [ownerId] });
+  await owner.addDefaultChannel({ stream_id: made.id });
+  await owner.removeDefaultChannel({ stream_id: channelId });
+  await owner.addRealmIcon({ file: dot });
+  for (const night of [true, false]) await owner.addRealmLogo({ night, file: dot });
+  await owner.removeRealmLogo({ night: false });
 }
 
 /** Bots of the reader, those that come and go with their owner, and all of them while the reader is an administrator. */

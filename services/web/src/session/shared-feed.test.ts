@@ -70,6 +70,7 @@ class Server {
       unread_msgs: { pms: [], huddles: [], streams: [], mentions: [] },
       ...{ drafts: [], scheduled_messages: [], reminders: [], realm_user_groups: [], user_settings: {} },
       ...{ user_status: {}, muted_users: [], presences: {}, realm_bots: [] },
+      ...{ realm_domains: [], realm_playgrounds: [], realm_default_streams: [] },
     }) as never;
 }
 

@@ -1,5 +1,6 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
 import { applyToBots, type Bots, botsOf } from './bots.ts';
+import { applyToCollections, type Collections, collectionsOf, collectionTypes } from './collections.ts';
 import { applyToFolders, type Folders, foldersOf } from './folders.ts';
 import { applyToMarks, type Marks, marksOf, minus } from './marks.ts';
 import {
@@ -43,6 +44,7 @@ export interface Model extends Social {
   rules: Rules;
   realm: Realm;
   bots: Bots;
+  collections: Collections;
   marks: Marks;
   writing: Writing;
 }
@@ -56,6 +58,7 @@ const commonTypes = [
   ...['update_message_flags', 'delete_message', 'realm_bot'],
   ...writingTypes,
   ...socialTypes,
+  ...collectionTypes,
 ];
 export const registerParams = {
   apply_markdown: true,
@@ -122,6 +125,7 @@ export function modelOf(answer: Snapshot): Model {
     rules: rulesOf(answer),
     realm: realmOf(answer),
     bots: botsOf(answer),
+    collections: collectionsOf(answer),
     marks: marksOf(answer),
     writing: writingOf(answer),
     ...socialOf(answer),
@@ -202,7 +206,8 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
   const realm = applyToRealm(model.realm, event);
   const folders = applyToFolders(model.folders, event);
   const bots = applyToBots(model.bots, event);
-  const parts = { realm, rules, writing, folders, bots };
+  const collections = applyToCollections(model.collections, event);
+  const parts = { realm, rules, writing, folders, bots, collections };
   const isSame = Object.entries(parts).every(([name, part]) => part === model[name as keyof typeof parts]);
   if (next === model && isSame && marks === model.marks) return model;
   return {

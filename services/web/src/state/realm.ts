@@ -21,7 +21,13 @@ export interface Realm {
 }
 
 const settingNames = [
-  ...['invite_required', 'invite_links_verify_email', 'require_unique_names', 'waiting_period_threshold'],
+  ...[
+    'emails_restricted_to_domains',
+    'invite_required',
+    'invite_links_verify_email',
+    'require_unique_names',
+    'waiting_period_threshold',
+  ],
   ...['name_changes_disabled', 'email_changes_disabled', 'avatar_changes_disabled', 'send_welcome_emails'],
   ...['default_language', 'topics_policy', 'allow_message_editing', 'message_content_edit_limit_seconds'],
   ...['message_content_delete_limit_seconds', 'move_messages_within_stream_limit_seconds'],

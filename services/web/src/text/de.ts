@@ -4,6 +4,7 @@ import { general } from './de/general.ts';
 import { organization } from './de/organization.ts';
 import { people } from './de/people.ts';
 import { reading } from './de/reading.ts';
+import { realm } from './de/realm.ts';
 import { writing } from './de/writing.ts';
 
 export const texts = {
@@ -14,4 +15,5 @@ export const texts = {
   ...channels,
   ...organization,
   ...bots,
+  ...realm,
 } as const;

@@ -4,6 +4,7 @@ import { general } from './en/general.ts';
 import { organization } from './en/organization.ts';
 import { people } from './en/people.ts';
 import { reading } from './en/reading.ts';
+import { realm } from './en/realm.ts';
 import { writing } from './en/writing.ts';
 
 export const texts = {
@@ -14,4 +15,5 @@ export const texts = {
   ...channels,
   ...organization,
   ...bots,
+  ...realm,
 } as const;

@@ -4,6 +4,7 @@ import { general } from './es/general.ts';
 import { organization } from './es/organization.ts';
 import { people } from './es/people.ts';
 import { reading } from './es/reading.ts';
+import { realm } from './es/realm.ts';
 import { writing } from './es/writing.ts';
 
 export const texts = {
@@ -14,4 +15,5 @@ export const texts = {
   ...channels,
   ...organization,
   ...bots,
+  ...realm,
 } as const;

@@ -4,6 +4,7 @@ import { general } from './ja/general.ts';
 import { organization } from './ja/organization.ts';
 import { people } from './ja/people.ts';
 import { reading } from './ja/reading.ts';
+import { realm } from './ja/realm.ts';
 import { writing } from './ja/writing.ts';
 
 export const texts = {
@@ -14,4 +15,5 @@ export const texts = {
   ...channels,
   ...organization,
   ...bots,
+  ...realm,
 } as const;
