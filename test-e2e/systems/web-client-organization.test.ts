@@ -1,4 +1,5 @@
 import { createClient } from '@natter/client';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../mail-server.ts';
 import { checkLook, openDialog } from '../web-look.ts';
@@ -296,4 +297,70 @@ test('a field of the profile is made, filled in, and shown to others', async () 
   await card.getByRole('button', { name: 'Write a direct message' }).click();
   await visit.page.waitForURL(`**/dm/${web.system.people.member2.user_id}`);
   await leave(visit);
+});
+
+/** A section of the organization, which an administrator opened. */
+async function openSection(page: Page, name: string) {
+  const dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name, exact: true }).click();
+  return dialog;
+}
+
+/** The browsers of an owner, and of an administrator who is no owner, in the same section. */
+async function twoAdministrators(section: string) {
+  const [owner, other] = [await web.visit('owner'), await web.visit('member2')];
+  const [theirs, others] = [await openSection(owner.page, section), await openSection(other.page, section)];
+  const leaveBoth = async (): Promise<void> => {
+    await leave(owner);
+    await leave(other);
+  };
+  return { page: owner.page, theirs, others, leaveBoth };
+}
+
+const promote = () =>
+  web.clientOf('owner').updateUser({ user_id_or_email: String(web.system.people.member2.user_id), role: 200 });
+
+test('an administrator chooses channels and pictures of the organization, and another one sees them', async () => {
+  await promote();
+  const client = web.clientOf('owner');
+  const { id } = await client.createChannel({ name: 'arrivals', subscribers: [web.system.people.owner.user_id] });
+  const { page, theirs, others, leaveBoth } = await twoAdministrators('Channels for newcomers');
+  await theirs.getByLabel('Public channel').selectOption('arrivals');
+  await theirs.getByRole('button', { name: 'Add the channel' }).click();
+  await theirs.getByText('The channel is added.').waitFor();
+  const seen = others.getByRole('listitem').filter({ hasText: '#arrivals' });
+  await seen.waitFor();
+  await checkLook(page);
+  const defaults = async () =>
+    (
+      (await client.register({ fetch_event_types: ['default_streams'], event_types: [] })) as unknown as {
+        realm_default_streams: number[];
+      }
+    ).realm_default_streams;
+  await expect.poll(defaults).toContain(id);
+  for (let click = 0; click < 2; click++) await theirs.getByRole('button', { name: 'Remove arrivals' }).click();
+  await seen.waitFor({ state: 'detached' });
+  expect(await defaults()).not.toContain(id);
+
+  for (const dialog of [theirs, others]) await dialog.getByRole('button', { name: 'Icon and logos' }).click();
+  const file = { name: 'logo.png', mimeType: 'image/png', buffer: picture };
+  for (const [name, path] of [
+    ['Icon of the organization', '/user_avatars/realm/icon?'],
+    ['Logo for light colors', '/user_avatars/realm/logo?'],
+    ['Logo for dark colors', '/user_avatars/realm/night_logo?'],
+  ] as const) {
+    const sources = () =>
+      Promise.all([theirs, others].map((dialog) => dialog.getByRole('img', { name }).getAttribute('src')));
+    const group = theirs.getByRole('group', { name });
+    await group.getByLabel('New picture').setInputFiles({ ...file, buffer: Buffer.from('no picture') });
+    await group.getByText('Invalid image format').waitFor();
+    await group.getByLabel('New picture').setInputFiles(file);
+    await expect.poll(sources).toEqual([expect.stringContaining(path), expect.stringContaining(path)]);
+    for (let click = 0; click < 2; click++)
+      await group.getByRole('button', { name: `Use the picture of the server: ${name}` }).click();
+    const ofServer = expect.stringContaining('/static/natter-');
+    await expect.poll(sources).toEqual([ofServer, ofServer]);
+  }
+  await checkLook(page);
+  await leaveBoth();
 });

@@ -10,8 +10,10 @@ import { General } from './organization-general.tsx';
 import { Groups } from './organization-groups.tsx';
 import { Invitations } from './organization-invitations.tsx';
 import { Linkifiers } from './organization-linkifiers.tsx';
+import { DefaultChannels } from './organization-newcomers.tsx';
 import { People } from './organization-people.tsx';
 import { Permissions } from './organization-permissions.tsx';
+import { RealmPictures } from './organization-pictures.tsx';
 import { ProfileFields } from './organization-profile.tsx';
 import { Server } from './organization-server.tsx';
 import { Sections } from './sections.tsx';
@@ -23,10 +25,12 @@ const mayInvite = (model: Model): boolean =>
 
 const sections = [
   { name: 'general', label: t('general'), Page: General, isFor: isAdministrator },
+  { name: 'pictures', label: t('iconAndLogos'), Page: RealmPictures, isFor: isAdministrator },
   { name: 'permissions', label: t('permissions'), Page: Permissions, isFor: isAdministrator },
   { name: 'people', label: t('people'), Page: People, isFor: isAdministrator },
   { name: 'bots', label: t('bots'), Page: OrganizationBots, isFor: isAdministrator },
   { name: 'invitations', label: t('invitations'), Page: Invitations, isFor: mayInvite },
+  { name: 'newcomers', label: t('channelsForNewcomers'), Page: DefaultChannels, isFor: isAdministrator },
   { name: 'groups', label: t('groups'), Page: Groups, isFor: () => true },
   { name: 'folders', label: t('folders'), Page: FolderList, isFor: isAdministrator },
   { name: 'profileFields', label: t('profileFields'), Page: ProfileFields, isFor: isAdministrator },
