@@ -73,6 +73,10 @@ export const mayMoveOut = (reader: Reader, place: Place): boolean =>
 export const mayResolve = (reader: Reader, place: Place): boolean =>
   mayHere(reader, place, 'can_resolve_topics_group', 'can_resolve_topics_group');
 
+const owner = 100;
+export const isOwner = ({ ownId, people }: Pick<Model, 'ownId' | 'people'>): boolean =>
+  people.get(ownId)?.role === owner;
+
 /** Neither an administrator nor an owner may change a bot above their own role. */
 export const mayManageBot = ({ ownId, rules, people }: Pick<Model, 'ownId' | 'rules' | 'people'>, bot: Bot): boolean =>
   (rules.isAdministrator || bot.ownerId === ownId) &&

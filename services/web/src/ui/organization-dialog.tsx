@@ -4,6 +4,7 @@ import { may } from '../state/permissions.ts';
 import { t } from '../text/text.ts';
 import { Modal } from './modal.tsx';
 import { OrganizationBots } from './organization-bots.tsx';
+import { Domains } from './organization-domains.tsx';
 import { EmojiList } from './organization-emoji.tsx';
 import { FolderList } from './organization-folders.tsx';
 import { General } from './organization-general.tsx';
@@ -14,6 +15,7 @@ import { DefaultChannels } from './organization-newcomers.tsx';
 import { People } from './organization-people.tsx';
 import { Permissions } from './organization-permissions.tsx';
 import { RealmPictures } from './organization-pictures.tsx';
+import { Playgrounds } from './organization-playgrounds.tsx';
 import { ProfileFields } from './organization-profile.tsx';
 import { Server } from './organization-server.tsx';
 import { Sections } from './sections.tsx';
@@ -31,11 +33,13 @@ const sections = [
   { name: 'bots', label: t('bots'), Page: OrganizationBots, isFor: isAdministrator },
   { name: 'invitations', label: t('invitations'), Page: Invitations, isFor: mayInvite },
   { name: 'newcomers', label: t('channelsForNewcomers'), Page: DefaultChannels, isFor: isAdministrator },
+  { name: 'domains', label: t('allowedDomains'), Page: Domains, isFor: isAdministrator },
   { name: 'groups', label: t('groups'), Page: Groups, isFor: () => true },
   { name: 'folders', label: t('folders'), Page: FolderList, isFor: isAdministrator },
   { name: 'profileFields', label: t('profileFields'), Page: ProfileFields, isFor: isAdministrator },
   { name: 'emoji', label: t('emoji'), Page: EmojiList, isFor: () => true },
   { name: 'linkifiers', label: t('linkifiers'), Page: Linkifiers, isFor: isAdministrator },
+  { name: 'playgrounds', label: t('codePlaygrounds'), Page: Playgrounds, isFor: isAdministrator },
   { name: 'server', label: t('server'), Page: Server, isFor: isAdministrator },
 ] as const;
 

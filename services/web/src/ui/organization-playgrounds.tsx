@@ -1,0 +1,87 @@
+import { type FormEvent, useState } from 'react';
+import { t } from '../text/text.ts';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Outcome } from './outcome.tsx';
+import { ProblemField, problemsOf } from './problem-field.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+/** Places where code of a language can be run. */
+export function Playgrounds() {
+  const { client } = useSession();
+  const playgrounds = useSelected(({ model }) => model.collections.playgrounds);
+  const task = useTask();
+  return (
+    <>
+      <p className="faint">{t('clientsOfferToRunCodeThere')}</p>
+      <NewPlayground />
+      <ul className="cards">
+        {playgrounds.map(({ id, name, pygments_language, url_template }) => (
+          <li key={id}>
+            <p className="card-head">
+              <bdi>{name}</bdi>
+              <span className="faint">{pygments_language}</span>
+            </p>
+            <p className="code-line faint">{url_template}</p>
+            <div className="card-tools">
+              <ConfirmButton
+                action={t('remove')}
+                full={t('removeName', { name })}
+                isDisabled={task.isBusy}
+                onConfirm={() => void task.run(() => client.removePlayground({ playground_id: id }), t('removed'))}
+              />
+            </div>
+          </li>
+        ))}
+      </ul>
+      {playgrounds.length === 0 && <p className="faint">{t('thereAreNoPlaygroundsYet')}</p>}
+      <Outcome task={task} />
+    </>
+  );
+}
+
+const empty = { name: '', pygments_language: '', url_template: '' };
+type Values = typeof empty;
+/** The fields whose values the server may refuse, and what its refusals say. The first that fits counts. */
+const causes = { url_template: /URL template/, pygments_language: /in pygments/, name: /name/i };
+
+function NewPlayground() {
+  const { client } = useSession();
+  const [values, setValues] = useState(empty);
+  const task = useTask();
+  const problems = problemsOf(task, causes);
+  const add = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      await client.addPlayground(values);
+      setValues(empty);
+    }, t('thePlaygroundIsAdded'));
+  };
+  const field = (name: keyof Values, label: string, limit: number) => (
+    <ProblemField label={label} problem={problems.of(name)}>
+      <input
+        value={values[name]}
+        required
+        maxLength={limit}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => setValues((all) => ({ ...all, [name]: event.target.value }))}
+      />
+    </ProblemField>
+  );
+  return (
+    <form className="stack" onSubmit={add}>
+      {field('name', t('nameOfThePlayground'), 50)}
+      {field('pygments_language', t('languageOfTheCode'), 40)}
+      {field('url_template', t('addressLabel', { example: 'https://play.example.com/?code={code}' }), 1_000)}
+      <button
+        type="submit"
+        className="primary"
+        disabled={task.isBusy || Object.values(values).some((value) => value.trim() === '')}
+      >
+        {t('addThePlayground')}
+      </button>
+      <Outcome task={problems.rest} />
+    </form>
+  );
+}
