@@ -115,6 +115,32 @@ describe('requests whose tables are locked for longer than they may take', () =>
     for (const [path, form] of reads) expect((await ask('GET', path, form)).status, path).toBe(200);
   });
 
+  test('are refused before the locked table is read, if the actor may not make the change', async () => {
+    const [group] = (await ask('GET', '/user_groups')).body.user_groups;
+    const made = await ask('POST', '/user_groups/create', { name: 'kept', description: '', members: [] });
+    const channel = (await ask('GET', '/get_stream_id', { stream: 'general' })).body.stream_id;
+    const refused = async (path: string, form: Record<string, unknown> = {}): Promise<unknown> => {
+      const { status, body } = await request(system.url, system.people.guest, path, form);
+      return [status, body.msg];
+    };
+    await withLocked('channels.channel', async () => {
+      for (const id of [group.id, made.body.group_id])
+        for (const [path, form] of [
+          [`POST /user_groups/${id}/deactivate`],
+          [`DELETE /user_groups/${id}`],
+          [`PATCH /user_groups/${id}`, { deactivated: true }],
+        ] as const)
+          expect(await refused(path, form), path).toEqual([400, 'Insufficient permission']);
+      expect(await refused('POST /user_groups/999999/deactivate')).toEqual([400, 'Invalid user group']);
+    });
+    await withLocked('messaging.message', async () => {
+      for (const id of [channel, 999_999])
+        expect((await refused(`PATCH /streams/${id}`, { topics_policy: 'empty_topic_only' })) as unknown[]).toContain(
+          400,
+        );
+    });
+  });
+
   test('end in Postgres when the client hangs up', async () => {
     const headers = { authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}` };
     const hangUp = async (): Promise<void> => {

@@ -48,6 +48,9 @@ export const groupUsesKey = 'group-uses';
 /** The number of members that have the weight of one request; the version of each member's rights is bumped. */
 const membersPerUnit = 200;
 
+/** The added weight of a deactivation, which searches the permissions of all channels and groups. */
+const usesWeight = 4;
+
 const user_group_id = json(id);
 const path = '/user_groups/{user_group_id}';
 const errors = ['BAD_REQUEST'] as const;
@@ -87,6 +90,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'PATCH', path },
     summary: 'Rename a user group, change its description or permissions, or bring it back.',
+    weigh: ({ deactivated }) => (deactivated ? usesWeight : 0),
     params: {
       user_group_id,
       name: text(string(1_000).describe('The new name of the group, at most 100 characters.').optional()),
@@ -102,6 +106,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'POST', path: `${path}/deactivate` },
     summary: 'Deactivate a user group that is not used.',
+    weight: 1 + usesWeight,
     params: { user_group_id },
     errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
     events,
@@ -111,6 +116,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'DELETE', path },
     summary: 'The older name of deactivating a user group.',
+    weight: 1 + usesWeight,
     params: { user_group_id },
     errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
     events,

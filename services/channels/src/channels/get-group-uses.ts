@@ -12,7 +12,10 @@ export function groupUsesHandlers({ owner: { database } }: Service): Handlers {
   return [
     handle(groupOperations.getGroupUses, async ({ meta }, { group_id }) => {
       const channels = await database.any(sql.type(row)`
-        SELECT id, permissions FROM channels.channel WHERE realm_id = ${meta.realmId} AND NOT is_archived ORDER BY id`);
+        SELECT id, permissions FROM channels.channel WHERE realm_id = ${meta.realmId} AND NOT is_archived
+          AND jsonb_path_exists(permissions, '$.* ? (@ == $group || @.direct_subgroups[*] == $group)',
+            jsonb_build_object('group', ${group_id}::int))
+        ORDER BY id`);
       const objections = channels.flatMap(({ id, permissions }) => {
         const settings = Object.entries(permissions)
           .filter(([, value]) => groupsNamed(value).includes(group_id))

@@ -1,12 +1,23 @@
-import { badRequest, channelTopicOperations, emptyTopicDisplayName, type RequestMeta } from '@natter/contracts';
-import type { Service } from '../model/deciding.ts';
+import { badRequest, channelTopicOperations, emptyTopicDisplayName } from '@natter/contracts';
+import { mayAdminister } from '@natter/permissions';
+import type { WriteContext } from '@natter/service-kit';
+import { checkedBefore, hasRealmPermission, type Service } from '../model/deciding.ts';
+import { knownChannel } from '../model/known-channel.ts';
+import { cannotAdminister, insufficientPermission } from '../model/refusals.ts';
 
 /**
- * Messaging knows the topics of messages. Queried before the change is decided, and disclosed only to actors who may
- * make the change.
+ * Messaging knows the topics of messages. Queried before the change is decided, because units make no bus calls, and
+ * only for actors who may make the change, because the query may read all messages of the channel.
  */
-export async function hasNamedTopics({ bus }: Service, meta: RequestMeta, channelId: number): Promise<boolean> {
-  const { has_named_topics } = await bus.call(
+export async function hasNamedTopics(service: Service, context: WriteContext, channelId: number): Promise<boolean> {
+  const { actor, meta } = context;
+  await checkedBefore(service, context, async (database, policy) => {
+    const channel = await knownChannel(database, actor, channelId);
+    if (!mayAdminister(channel, actor, channel.is_subscribed)) throw cannotAdminister();
+    if (channel.topics_policy !== 'empty_topic_only' && !hasRealmPermission({ policy, actor }, 'can_set_topics_policy_group'))
+      throw insufficientPermission();
+  });
+  const { has_named_topics } = await service.bus.call(
     channelTopicOperations.hasNamedTopics,
     { channel_id: channelId },
     { meta },

@@ -39,7 +39,7 @@ export function updateChannelHandlers(service: Service): Handlers {
   return [
     handleWrite(channelOperations.updateChannel, async (context, params) => {
       const isOnlyEmpty =
-        params.topics_policy !== 'empty_topic_only' || !(await hasNamedTopics(service, context.meta, params.stream_id));
+        params.topics_policy !== 'empty_topic_only' || !(await hasNamedTopics(service, context, params.stream_id));
       const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
       return deciding(service, context, async (decision) => {
         const entered = await administeredChannel(decision, params.stream_id);

@@ -78,6 +78,21 @@ export function reading<R>(
   );
 }
 
+/**
+ * A check before expensive reads outside the unit. The change repeats it in its unit, so it need hold only for refusals.
+ */
+export async function checkedBefore(
+  { owner: { database }, policies }: Service,
+  { actor, meta, attempt, hasCaughtUp }: Pick<WriteContext, 'actor' | 'meta' | 'attempt' | 'hasCaughtUp'>,
+  check: (database: Database, policy: RealmPolicy) => Promise<void>,
+): Promise<void> {
+  const policy = await policies.get(meta, attempt > 0);
+  const expected = { ...actor.basis, ...realmVersions(policy) };
+  await refusingOn({ executor: database, realmId: actor.realmId, expected, hasCaughtUp }, () =>
+    check(database, policy),
+  );
+}
+
 interface Refusing {
   executor: Executor;
   realmId: number;

@@ -17,7 +17,7 @@ export async function lockGroup(work: Work, id: number): Promise<GroupRow> {
     sql.unsafe`SELECT FROM users.user_group WHERE realm_id = ${work.realmId} AND id = ${id} FOR NO KEY UPDATE`,
   );
   const row = await requireGroup(work, work.realmId, id);
-  if (row.is_system) throw badRequest('Insufficient permission');
+  if (row.is_system) throw insufficientPermission();
   return row;
 }
 
@@ -25,9 +25,14 @@ export const mayInGroup = (row: GroupRules, name: GroupPermission, holder: Holde
   isPermitted(groupPermissions[name], permissionOf(row, name), holder);
 
 /** Permitted by the realm's permission for all groups, or by the group's own. */
-export async function mayManage(work: Work, row: GroupRow, holder: Holder): Promise<boolean> {
+export async function mayManage(
+  executor: Executor,
+  realmId: number,
+  row: GroupRules,
+  holder: Holder,
+): Promise<boolean> {
   if (mayInGroup(row, 'can_manage_group', holder)) return true;
-  return mayIn(await readRealm(work, work.realmId), 'can_manage_all_groups', holder);
+  return mayIn(await readRealm(executor, realmId), 'can_manage_all_groups', holder);
 }
 
 /** Whether the holder may add members to a group: permitted by the group, or as one of its managers. */
@@ -37,13 +42,22 @@ export const mayAddMembers = (realm: Realm, row: GroupRules, holder: Holder): bo
   mayIn(realm, 'can_manage_all_groups', holder);
 
 export async function requireManager(work: Work, row: GroupRow, holder: Holder): Promise<void> {
-  if (!(await mayManage(work, row, holder))) throw badRequest('Insufficient permission');
+  if (!(await mayManage(work, work.realmId, row, holder))) throw insufficientPermission();
 }
 
 /** Administrators may deactivate and reactivate every group. */
-export async function requireCloser(work: Work, row: GroupRow, holder: Holder): Promise<void> {
-  if (holder.role > roles.administrator) await requireManager(work, row, holder);
+export async function requireCloser(
+  executor: Executor,
+  realmId: number,
+  row: GroupRules,
+  holder: Holder,
+): Promise<void> {
+  if (row.is_system) throw insufficientPermission();
+  if (holder.role > roles.administrator && !(await mayManage(executor, realmId, row, holder)))
+    throw insufficientPermission();
 }
+
+const insufficientPermission = (): Error => badRequest('Insufficient permission');
 
 /** Prevents cycles of groups, including those created by two simultaneous requests. */
 export async function holdNesting(work: Work): Promise<void> {

@@ -1,12 +1,13 @@
-import { badRequest, ChatError, groupOperations, groupUsesKey, type RequestMeta } from '@natter/contracts';
+import { badRequest, ChatError, groupOperations, groupUsesKey } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { lockGroup, requireCloser } from '../model/access-group.ts';
+import { actorNow } from '../model/actors.ts';
 import { changeOfGroups } from '../model/change.ts';
 import { emitDeactivated } from '../model/group-events.ts';
-import type { GroupRow } from '../model/group-row.ts';
+import { type GroupRow, readGroupRules } from '../model/group-row.ts';
 import { usesInPeople } from './group-uses.ts';
 
 export function deactivateGroupHandlers(owner: Owner, bus: Bus): Handlers {
@@ -27,7 +28,7 @@ export async function deactivateGroup(
   context: WriteContext,
   group_id: number,
 ): Promise<Record<string, never>> {
-  const uses = await usesElsewhere(owner, bus, context.meta, group_id);
+  const uses = await usesElsewhere(owner, bus, context, group_id);
   return changeOfGroups(context, async (work, holder) => {
     const row = await mayEnd(work, holder, group_id);
     await endGroup(work, row, uses);
@@ -41,8 +42,17 @@ export interface GroupUses {
   objections: readonly unknown[];
 }
 
-export async function usesElsewhere(owner: Owner, bus: Bus, meta: RequestMeta, group_id: number): Promise<GroupUses> {
-  const { version } = await owner.database.one(sql.type(z.object({ version: z.number() }))`
+/** Queried only for users who may deactivate the group now, because the query reads all channels. */
+export async function usesElsewhere(
+  { database }: Owner,
+  bus: Bus,
+  { actor, meta }: WriteContext,
+  group_id: number,
+): Promise<GroupUses> {
+  const [group] = await readGroupRules(database, meta.realmId, [group_id]);
+  if (!group) throw badRequest('Invalid user group');
+  await requireCloser(database, meta.realmId, group, await actorNow(database, actor));
+  const { version } = await database.one(sql.type(z.object({ version: z.number() }))`
     SELECT version FROM log.versions(${meta.realmId}, ${sql.array([groupUsesKey], 'text')})`);
   const { objections } = await bus.call(groupOperations.getGroupUses, { group_id }, { meta });
   return { version, objections };
@@ -61,7 +71,7 @@ export async function endGroup(work: Work, row: GroupRow, { version, objections 
 
 async function mayEnd(work: Work, holder: Holder, groupId: number): Promise<GroupRow> {
   const row = await lockGroup(work, groupId);
+  await requireCloser(work, work.realmId, row, holder);
   if (row.is_deactivated) throw badRequest('User group is already deactivated.');
-  await requireCloser(work, row, holder);
   return row;
 }

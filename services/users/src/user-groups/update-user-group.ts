@@ -27,20 +27,20 @@ const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
 export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
   return [
     handleWrite(groupOperations.updateUserGroup, async (context, params) => {
-      const { actor, meta } = context;
+      const { actor } = context;
       const { user_group_id, deactivated, ...changes } = params;
       const changesData = Object.values(changes).some((value) => value !== undefined);
       if (!changesData && deactivated === undefined) throw badRequest('No new data supplied');
       if (changes.name !== undefined) changes.name = checkedGroupName(changes.name);
       if (changes.description !== undefined) checkedGroupDescription(changes.description);
-      const uses = deactivated ? await usesElsewhere(owner, bus, meta, user_group_id) : undefined;
+      const uses = deactivated ? await usesElsewhere(owner, bus, context, user_group_id) : undefined;
       return changeOfGroups(context, async (work, holder) => {
         const group = await lockGroup(work, user_group_id);
         if (changesData) {
           await requireManager(work, group, holder);
           await changeGroup(work, actor, group, changes);
         }
-        if (deactivated !== undefined) await requireCloser(work, group, holder);
+        if (deactivated !== undefined) await requireCloser(work, work.realmId, group, holder);
         if (deactivated === false && group.is_deactivated) await reactivate(work, group);
         if (uses && !group.is_deactivated) await endGroup(work, group, uses);
         return {};

@@ -67,6 +67,8 @@ export const channelSettingsOperations = {
     service: 'channels',
     http: { method: 'PATCH', path: '/streams/{stream_id}' },
     weight: 3,
+    // The search for named topics may read all messages of the channel.
+    weigh: ({ topics_policy }) => (topics_policy === 'empty_topic_only' ? 4 : 0),
     summary: 'Change the settings of a channel, or bring it back from the archive.',
     params: {
       stream_id,
