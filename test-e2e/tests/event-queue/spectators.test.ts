@@ -97,3 +97,56 @@ test('a spectator is told no more of a bot than the day it came', async () => {
   expect(cross_realm_bots.length).toBeGreaterThan(0);
   for (const bot of cross_realm_bots) expect(bot.date_joined).toMatch(/^\d{4}-\d{2}-\d{2}$/);
 });
+
+/** Keys whose values contain data of an organization. Every other list and object is empty or a constant. */
+const shownToSpectators = [
+  'channel_folders',
+  'cross_realm_bots',
+  'never_subscribed',
+  'realm_emoji',
+  'realm_playgrounds',
+  'realm_user_groups',
+  'realm_user_settings_defaults',
+  'realm_users',
+  'streams',
+];
+
+test('a spectator sees nothing that members of the organization made for themselves', async () => {
+  const { owner, member, spectator } = realm;
+  const made = await openRealm();
+  await made.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
+  const before = await made.spectator.ok('POST', '/register');
+  const folder = async (name: string): Promise<number> =>
+    (await owner.ok('POST', '/channel_folders/create', { name, description: `about ${name}` })).channel_folder_id;
+  const [press, internal] = [await folder('Press'), await folder('hush folder')];
+  const subscribers = [owner.user_id];
+  const channel = (form: Json) => owner.ok('POST', '/channels/create', { subscribers, ...form });
+  await channel({ name: 'News', is_web_public: true, folder_id: press });
+  await channel({ name: 'hush channel', folder_id: internal });
+  await owner.ok('POST', '/user_groups/create', {
+    name: 'hush group',
+    description: 'hush',
+    members: [member.user_id],
+  });
+  await owner.ok('POST', '/realm/domains', { domain: 'hush.example', allow_subdomains: false });
+  await owner.ok('POST', '/realm/filters', { pattern: 'hush-(?P<id>[0-9]+)', url_template: 'https://hush.test/{id}' });
+  const field = await owner.ok('POST', '/realm/profile_fields', { name: 'hush field', field_type: 1 });
+  await member.ok('PATCH', '/users/me/profile_data', { data: [{ id: field.id, value: 'hush value' }] });
+  await owner.ok('PATCH', '/realm', { welcome_message_custom_text: 'hush welcome' });
+
+  const capabilities = { linkifier_url_template: true, include_deactivated_groups: true, archived_channels: true };
+  const after = await spectator.ok('POST', '/register', { client_capabilities: capabilities });
+  expect(JSON.stringify(after)).not.toContain('hush');
+  expect(after.channel_folders.map(({ name }: Json) => name)).toEqual(['Press']);
+  expect(after.realm_user_groups.length).toBeGreaterThan(0);
+  expect(after.realm_user_groups.every((group: Json) => group.is_system_group)).toBe(true);
+  const { members } = await spectator.ok('GET', '/users', { include_custom_profile_fields: true });
+  expect(JSON.stringify(members)).not.toContain('hush');
+  expect(JSON.stringify(await member.ok('POST', '/register', { client_capabilities: capabilities }))).toContain('hush');
+
+  const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null;
+  const own = Object.keys(after).filter(
+    (key) => isContainer(after[key]) && JSON.stringify(after[key]) !== JSON.stringify(before[key]),
+  );
+  expect(own.filter((key) => !shownToSpectators.includes(key))).toEqual([]);
+});

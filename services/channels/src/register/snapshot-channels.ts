@@ -1,5 +1,5 @@
 import { eventQueueOperations } from '@natter/contracts';
-import { inSnapshot } from '@natter/database';
+import { type Executor, inSnapshot } from '@natter/database';
 import { Block, type Handlers, handle, listOf, toJson } from '@natter/service-kit';
 import { channelTexts } from '../model/channel-object.ts';
 import type { Service } from '../model/deciding.ts';
@@ -41,11 +41,21 @@ export function snapshotHandlers({ owner, directories, noteSeen }: Service): Han
           state.realm_default_streams = isNonGuest ? await defaultChannels(executor, realmId) : [];
         if (wants('default_stream_groups'))
           state.realm_default_stream_groups = isNonGuest ? await defaultGroups(executor, realmId) : [];
-        if (wants('channel_folders')) state.channel_folders = (await foldersOf(executor, realmId, true)).map(toFolder);
+        if (wants('channel_folders')) {
+          const folders = await foldersOf(executor, realmId, true);
+          const shown = userId === 0 ? await foldersForSpectators(executor, realmId) : undefined;
+          state.channel_folders = folders.filter(({ id }) => shown?.has(id) ?? true).map(toFolder);
+        }
         return toJson(state);
       }),
     ),
   ];
+}
+
+/** The folders of channels that spectators see; the others are internal. */
+async function foldersForSpectators(executor: Executor, realmId: number): Promise<ReadonlySet<number | null>> {
+  const visible = await visibleChannels(executor, { realmId, userId: 0 }, { holder: undefined, withArchived: false });
+  return new Set(visible.map(({ channel }) => channel.folder_id));
 }
 
 /** Most users see the same channels, so gateways have these blocks already. */

@@ -20,7 +20,7 @@ import { permissionMirrors, settingMirrors } from './legacy-mirrors.ts';
 /** The `realm` group of a register: settings of the realm and properties of the server. */
 export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
   types: ['realm'],
-  read: async (executor, { realmId }) => {
+  read: async (executor, { realmId, userId }) => {
     const realm = await readRealm(executor, realmId);
     return {
       ...prefixed(settingsOf(realm)),
@@ -29,6 +29,8 @@ export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
       ...prefixed(permissionMirrors(realm)),
       ...identityOf(realm),
       ...prefixed(await picturesOf(executor, realm)),
+      // Greets users.
+      ...(userId === undefined ? { realm_welcome_message_custom_text: '' } : {}),
       ...serverFields,
       ...constantRealmFields,
       max_file_upload_size_mib: config.NATTER_MAX_UPLOAD_MIB,

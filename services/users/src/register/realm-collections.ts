@@ -8,7 +8,9 @@ import type { SnapshotPart } from '../model/snapshot-part.ts';
 export const realmCollectionSnapshots: readonly SnapshotPart[] = [
   {
     types: ['realm_domains'],
-    read: async (executor, { realmId }) => ({ realm_domains: await readDomains(executor, realmId) }),
+    read: async (executor, { realmId, userId }) => ({
+      realm_domains: userId === undefined ? [] : await readDomains(executor, realmId),
+    }),
   },
   {
     types: ['realm_emoji'],
@@ -16,8 +18,9 @@ export const realmCollectionSnapshots: readonly SnapshotPart[] = [
   },
   {
     types: ['realm_linkifiers'],
-    read: async (executor, { realmId, capabilities }) => ({
-      realm_linkifiers: capabilities.linkifier_url_template ? await readLinkifiers(executor, realmId) : [],
+    // Only clients of users who write need them.
+    read: async (executor, { realmId, userId, capabilities }) => ({
+      realm_linkifiers: userId !== undefined && capabilities.linkifier_url_template ? await readLinkifiers(executor, realmId) : [],
     }),
   },
   {
