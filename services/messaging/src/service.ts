@@ -99,7 +99,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
     ...topicHandlers(owner, reading),
     ...newestMessageHandlers(owner),
     ...flagHandlers(owner, reading),
-    ...draftHandlers(owner, access),
+    ...draftHandlers({ database: owner.database, access, policies, userVisibility }),
     ...scheduledMessageHandlers(owner, decideSend, hint),
     ...reminderHandlers(owner, { authors, decideSend, access: messages, policies, userVisibility, hint }),
     ...reactionHandlers(owner, messages, { policies, userVisibility }),

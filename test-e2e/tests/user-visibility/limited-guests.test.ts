@@ -110,6 +110,28 @@ describe('a guest', () => {
     });
   });
 
+  test('names only those they know in profile fields and drafts', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const [known, stranger] = [await realm.person(), await realm.person()];
+    await subscribe(realm.owner, 'mentors', [guest, known]);
+    const { id } = await realm.owner.ok('POST', '/realm/profile_fields', { name: 'Mentor', field_type: 6 });
+    const name = ({ user_id }: { user_id: number }) =>
+      guest.patch('/users/me/profile_data', { data: [{ id, value: [user_id] }] });
+    const draft = (to: number) =>
+      guest.post('/drafts', { drafts: [{ type: 'private', to: [to], topic: '', content: 'hello' }] });
+    await expect.poll(async () => (await name(known)).status).toBe(200);
+    const nobody = 999_999_999;
+    const refusals = await Promise.all([name(stranger), name({ user_id: nobody })]);
+    const [ofStranger, ofNobody] = refusals.map(({ status, body }) => [status, body.msg.replace(/\d+/g, 'ID')]);
+    expect(ofStranger).toEqual(ofNobody);
+    expect(ofNobody?.[0]).toBe(400);
+    expect((await draft(known.user_id)).status).toBe(200);
+    for (const to of [stranger.user_id, nobody]) {
+      const { status, body } = await draft(to);
+      expect([status, body.msg]).toEqual([400, `Invalid user ID ${to}`]);
+    }
+  });
+
   test('finds only those they know in the members of groups', async () => {
     const guest = await realm.person({ role: 'guest' });
     const friend = await realm.person();

@@ -13,9 +13,16 @@ export interface CheckedDraft {
   editedAt: number | undefined;
 }
 
+export interface DraftSources {
+  database: Executor;
+  access: ChannelAccess;
+  /** Users whom the actor may not see. */
+  hidden: ReadonlySet<number>;
+}
+
 /** Validates a draft. For a draft without a type only the content is checked. */
 export async function checkDraft(
-  { database, access }: { database: Executor; access: ChannelAccess },
+  { database, access, hidden }: DraftSources,
   actor: Actor,
   meta: RequestMeta,
   draft: WrittenDraft,
@@ -35,7 +42,7 @@ export async function checkDraft(
   if (draft.type === '') return { ...common, type: '', to: [], topic: '' };
   const to = [...new Set(draft.to)].sort((a, b) => a - b);
   const known = new Set((await findPeople(database, actor.realmId, to)).map((person) => person.user_id));
-  const unknown = to.find((id) => !known.has(id));
+  const unknown = to.find((id) => !known.has(id) || hidden.has(id));
   if (unknown !== undefined) throw badRequest(`Invalid user ID ${unknown}`);
   return { ...common, type: 'private', to, topic: '' };
 }

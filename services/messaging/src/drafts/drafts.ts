@@ -1,13 +1,21 @@
-import { type Actor, badRequest, draftOperations, idSet, missing, totals } from '@natter/contracts';
+import { type Actor, badRequest, draftOperations, idSet, missing, type RequestMeta, totals } from '@natter/contracts';
 import { lockFor, requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
-import type { ChannelAccess } from '../model/channel-access.ts';
+import { type Handlers, handle, handleWrite, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { draftColumns, draftQuery, draftsAdded, draftsOf, draftUpdated } from '../model/draft-row.ts';
 import { isOn } from '../model/personal-settings.ts';
-import { type CheckedDraft, checkDraft } from './checked-draft.ts';
+import { type CheckedDraft, checkDraft, type DraftSources } from './checked-draft.ts';
 
-export function draftHandlers({ database }: Owner, access: ChannelAccess): Handlers {
-  const sources = { database, access };
+export interface DraftTools extends Pick<DraftSources, 'database' | 'access'> {
+  policies: RealmPolicies;
+  userVisibility: UserVisibility;
+}
+
+export function draftHandlers({ database, access, policies, userVisibility }: DraftTools): Handlers {
+  const sourcesOf = async (actor: Actor, meta: RequestMeta): Promise<DraftSources> => ({
+    database,
+    access,
+    hidden: await userVisibility.hiddenFrom(actor, meta, await policies.get(meta, false)),
+  });
   return [
     handle(draftOperations.getDrafts, async ({ actor }) => {
       if (!(await isOn(database, actor.realmId, actor.userId, 'enable_drafts_synchronization'))) throw switchedOff();
@@ -18,6 +26,7 @@ export function draftHandlers({ database }: Owner, access: ChannelAccess): Handl
     handleWrite(draftOperations.createDrafts, async (context, params) => {
       const { actor, meta } = context;
       const checked: CheckedDraft[] = [];
+      const sources = await sourcesOf(actor, meta);
       for (const draft of params.drafts) checked.push(await checkDraft(sources, actor, meta, draft));
       return context.write(async (work) => {
         await requireSynchronisation(work, actor);
@@ -31,7 +40,7 @@ export function draftHandlers({ database }: Owner, access: ChannelAccess): Handl
 
     handleWrite(draftOperations.editDraft, async (context, { draft_id, draft }) => {
       const { actor, meta } = context;
-      const checked = await checkDraft(sources, actor, meta, draft);
+      const checked = await checkDraft(await sourcesOf(actor, meta), actor, meta, draft);
       return context.write(async (work) => {
         await requireSynchronisation(work, actor);
         const written = await work.maybeOne(sql.type(draftQuery)`

@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { emitPerson } from './announce-account.ts';
 import { checkedValue, isMarkdown, mayBeMarkdown } from './checked-value.ts';
 import { readFields } from './field-row.ts';
+import { hiddenFrom } from './user-visibility.ts';
 
 const valueRow = z.object({
   user_id: z.number(),
@@ -65,7 +66,7 @@ export async function changeProfileData(
 ): Promise<void> {
   if (entries.length === 0) return;
   const fields = new Map((await readFields(work, work.realmId)).map((field) => [field.id, field]));
-  const people = await peopleNamed(work, entries);
+  const people = await peopleNamed(work, holder, entries);
   const known = (await readProfileData(work, work.realmId, [userId])).get(userId) ?? {};
   for (const { id, value } of entries) {
     const field = fields.get(id);
@@ -116,10 +117,11 @@ function emitValue(work: Work, user_id: number, custom_profile_field: ValueChang
   emitPerson(work, { user_id, custom_profile_field });
 }
 
-/** Users that the values may refer to: active, and no bots. */
-async function peopleNamed(work: Work, entries: readonly ProfileEntry[]): Promise<Set<number>> {
+/** Users that the values may refer to: active, no bots, and not hidden from the user who writes the values. */
+async function peopleNamed(work: Work, holder: Holder, entries: readonly ProfileEntry[]): Promise<Set<number>> {
   const ids = entries.flatMap(({ value }) => (JSON.stringify(value).match(/\d{1,9}/g) ?? []).map(Number));
   const rows = await work.any(sql.type(z.object({ id: z.number() }))`
     SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND is_active AND NOT is_bot AND id = ANY(${sql.array(ids, 'int4')})`);
-  return new Set(rows.map((row) => row.id));
+  const hidden = await hiddenFrom(work, work.realmId, holder);
+  return new Set(rows.map((row) => row.id).filter((id) => !hidden.has(id)));
 }
