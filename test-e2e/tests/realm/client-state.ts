@@ -128,6 +128,7 @@ export function apply(state: State, event: Json): void {
       break;
     case 'custom_profile_fields':
       state.fields = event.fields;
+      for (const profile of state.profiles.values()) dropValues(profile, event.fields);
       break;
     case 'realm_user/add':
       state.profiles.set(event.person.user_id, event.person.profile_data ?? {});
@@ -162,6 +163,14 @@ export function apply(state: State, event: Json): void {
       break;
     default:
       throw new Error(`an event that the catalogue does not name: ${kind}`);
+  }
+}
+
+/** Values of fields and options that are missing from the list of the fields. */
+function dropValues(profile: Json, fields: Json[]): void {
+  for (const [id, { value }] of Object.entries<Json>(profile)) {
+    const field = fields.find((one) => one.id === Number(id));
+    if (!field || (field.type === 3 && !(value in JSON.parse(field.field_data)))) delete profile[id];
   }
 }
 

@@ -153,7 +153,7 @@ export const organizationEvents = {
     audience: 'users',
     body: z.strictObject({ user_id: int, consented: bool }),
   }),
-  custom_profile_fields: event('The profile fields, all of them, in their order.', {
+  custom_profile_fields: event('The profile fields, all of them, in their order. Users have no value any more of a field or of an option of a list that is missing.', {
     audience,
     body: z.strictObject({
       fields: z.array(profileFieldSchema.strict()).describe('The custom profile fields, in their order.'),

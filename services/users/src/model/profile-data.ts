@@ -105,12 +105,13 @@ async function removeValue(work: Work, userId: number, fieldId: number): Promise
   emitValue(work, userId, { id: fieldId, value: null });
 }
 
-/** Removes matching values of a field from all users. */
+/**
+ * Removes matching values of a field from all users, of whom there may be more than a unit may announce. Clients drop the
+ * values when they receive the list of the fields without the field or the option.
+ */
 export async function removeValues(work: Work, fieldId: number, values?: readonly string[]): Promise<void> {
   const only = values ? sql.fragment`AND value = ANY(${sql.array([...values], 'text')})` : sql.fragment``;
-  const rows = await work.any(sql.type(z.object({ user_id: z.number() }))`
-    DELETE FROM users.profile_value WHERE field_id = ${fieldId} ${only} RETURNING user_id`);
-  for (const { user_id } of rows) emitValue(work, user_id, { id: fieldId, value: null });
+  await work.run(sql.unsafe`DELETE FROM users.profile_value WHERE field_id = ${fieldId} ${only}`);
 }
 
 function emitValue(work: Work, user_id: number, custom_profile_field: ValueChange): void {
