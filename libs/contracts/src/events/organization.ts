@@ -153,12 +153,15 @@ export const organizationEvents = {
     audience: 'users',
     body: z.strictObject({ user_id: int, consented: bool }),
   }),
-  custom_profile_fields: event('The profile fields, all of them, in their order. Users have no value any more of a field or of an option of a list that is missing.', {
-    audience,
-    body: z.strictObject({
-      fields: z.array(profileFieldSchema.strict()).describe('The custom profile fields, in their order.'),
-    }),
-  }),
+  custom_profile_fields: event(
+    'The profile fields, all of them, in their order. Users have no value any more of a field or of an option of a list that is missing.',
+    {
+      audience,
+      body: z.strictObject({
+        fields: z.array(profileFieldSchema.strict()).describe('The custom profile fields, in their order.'),
+      }),
+    },
+  ),
   restart: event('The server was upgraded.', {
     audience,
     body: z.strictObject({

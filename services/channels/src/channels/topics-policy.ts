@@ -14,7 +14,10 @@ export async function hasNamedTopics(service: Service, context: WriteContext, ch
   await checkedBefore(service, context, async (database, policy) => {
     const channel = await knownChannel(database, actor, channelId);
     if (!mayAdminister(channel, actor, channel.is_subscribed)) throw cannotAdminister();
-    if (channel.topics_policy !== 'empty_topic_only' && !hasRealmPermission({ policy, actor }, 'can_set_topics_policy_group'))
+    if (
+      channel.topics_policy !== 'empty_topic_only' &&
+      !hasRealmPermission({ policy, actor }, 'can_set_topics_policy_group')
+    )
       throw insufficientPermission();
   });
   const { has_named_topics } = await service.bus.call(

@@ -20,7 +20,8 @@ export const realmCollectionSnapshots: readonly SnapshotPart[] = [
     types: ['realm_linkifiers'],
     // Only clients of users who write need them.
     read: async (executor, { realmId, userId, capabilities }) => ({
-      realm_linkifiers: userId !== undefined && capabilities.linkifier_url_template ? await readLinkifiers(executor, realmId) : [],
+      realm_linkifiers:
+        userId !== undefined && capabilities.linkifier_url_template ? await readLinkifiers(executor, realmId) : [],
     }),
   },
   {

@@ -62,7 +62,11 @@ export function memberHandlers(owner: Owner): Handlers {
 async function addMembers(work: Work, group: GroupRow, holder: Holder, ids: readonly number[]): Promise<void> {
   if (group.is_deactivated) throw badRequest('User group is deactivated.');
   const isJoining = ids.every((id) => id === holder.userId) && mayInGroup(group, 'can_join_group', holder);
-  if (!isJoining && !mayInGroup(group, 'can_add_members_group', holder) && !(await mayManage(work, work.realmId, group, holder)))
+  if (
+    !isJoining &&
+    !mayInGroup(group, 'can_add_members_group', holder) &&
+    !(await mayManage(work, work.realmId, group, holder))
+  )
     throw badRequest('Insufficient permission');
   const users = await checkedUsers(work, ids);
   const members = new Set(group.members);
@@ -82,7 +86,11 @@ async function addMembers(work: Work, group: GroupRow, holder: Holder, ids: read
 async function removeMembers(work: Work, group: GroupRow, holder: Holder, ids: readonly number[]): Promise<void> {
   if (group.is_deactivated) throw badRequest('User group is deactivated.');
   const isLeaving = ids.every((id) => id === holder.userId) && mayInGroup(group, 'can_leave_group', holder);
-  if (!isLeaving && !mayInGroup(group, 'can_remove_members_group', holder) && !(await mayManage(work, work.realmId, group, holder)))
+  if (
+    !isLeaving &&
+    !mayInGroup(group, 'can_remove_members_group', holder) &&
+    !(await mayManage(work, work.realmId, group, holder))
+  )
     throw badRequest('Insufficient permission');
   const members = new Set(group.members);
   const missing = ids.find((id) => !members.has(id));
