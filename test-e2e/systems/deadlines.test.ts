@@ -135,9 +135,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
     });
     await withLocked('messaging.message', async () => {
       for (const id of [channel, 999_999])
-        expect((await refused(`PATCH /streams/${id}`, { topics_policy: 'empty_topic_only' })) as unknown[]).toContain(
-          400,
-        );
+        expect(await refused(`PATCH /streams/${id}`, { topics_policy: "empty_topic_only" })).toEqual([400, expect.any(String)]);
     });
   });
 
