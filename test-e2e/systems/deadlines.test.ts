@@ -135,7 +135,10 @@ describe('requests whose tables are locked for longer than they may take', () =>
     });
     await withLocked('messaging.message', async () => {
       for (const id of [channel, 999_999])
-        expect(await refused(`PATCH /streams/${id}`, { topics_policy: "empty_topic_only" })).toEqual([400, expect.any(String)]);
+        expect(await refused(`PATCH /streams/${id}`, { topics_policy: 'empty_topic_only' })).toEqual([
+          400,
+          expect.any(String),
+        ]);
     });
   });
 
