@@ -62,7 +62,9 @@ export class Client {
    */
   async ok(method: string, path: string, form: Form = {}): Promise<Json> {
     const isRead = method === 'GET' || method === 'HEAD';
-    const headers: Record<string, string> = isRead || this.email === '' ? {} : { 'idempotency-key': randomUUID() };
+    // A local id is such a key.
+    const needsKey = !isRead && this.email !== '' && form.local_id === undefined;
+    const headers: Record<string, string> = needsKey ? { 'idempotency-key': randomUUID() } : {};
     const until = isRead || this.email !== '' ? Date.now() + 120_000 : 0;
     for (;;) {
       const { status, body } = await this.send(method, path, form, headers);
