@@ -164,7 +164,7 @@ test('clients that hang up inside the download of a file end it', async () => {
     const socket = await RawSocket.open(system.url);
     socket.send(get);
     await socket.until((received) => received.length > 1_000);
-    // What the kernel keeps for a client that does not read is less than half of the file.
+    // The kernel keeps less than half of the file for a client that does not read.
     socket.pause();
     socket.destroy(count % 2 === 0);
   }

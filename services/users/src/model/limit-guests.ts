@@ -74,7 +74,7 @@ export async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promi
 
 type Acquaintances = Awaited<ReturnType<typeof acquaintances>>;
 
-/** Who shares channels and direct conversations, as the other services know it. */
+/** Returns the users who share channels and direct conversations, as the other services know them. */
 async function acquaintances(bus: Bus, meta: RequestMeta) {
   const [shared, contacts] = await Promise.all([
     bus.call(userVisibilityOperations.listSubscribers, {}, { meta }),

@@ -22,7 +22,7 @@ interface RealmPicture {
   isOwn: boolean;
 }
 
-/** What administrators add to the organization. */
+/** Domains, playgrounds, default channels and pictures, which administrators edit. */
 export interface Collections {
   domains: readonly Domain[];
   playgrounds: readonly Playground[];
