@@ -83,25 +83,35 @@ test('the first event that is never recorded after a wipe has an id of its own: 
   const { member, owner } = system.people;
   const queue = await register(['typing']);
   const redis = new Redis(system.servers.redisUrl);
+  /** Whether the event arrived without a repetition: on a slow machine one that is not recorded may be lost. */
+  const seenAtOnce: boolean[] = [];
   let last = -1;
-  for (let round = 0; round < 3; round++) {
-    for (const isAfterWipe of [false, true]) {
-      if (isAfterWipe) {
-        await redis.flushall();
-        // The stream is complete again, in the same Redis process.
-        await eventually(async () => ((await redis.keys('natter:*:log-meta')).length > 0 ? true : undefined));
-      } else await send(`before the wipe ${round}`);
+  const typeUntilSeen = async (): Promise<boolean> => {
+    for (let times = 1; times <= 6; times++) {
       const { status } = await request(system.url, owner, 'POST /typing', { op: 'start', to: [member.user_id] });
       expect(status).toBe(200);
-      const [event] = await eventually(async () => {
-        const { body } = await poll(queue.queue_id, last);
-        return body.events?.length ? (body.events as Answer[]) : undefined;
-      });
-      expect(event?.id).toBeGreaterThan(last);
-      last = event?.id;
+      for (const end = Date.now() + 10_000; Date.now() < end; await pause(100)) {
+        const answer = await poll(queue.queue_id, last);
+        expect(answer).toMatchObject({ status: 200 });
+        const [event] = answer.body.events as Answer[];
+        if (!event) continue;
+        expect(event.id).toBeGreaterThan(last);
+        last = event.id;
+        return times === 1;
+      }
     }
+    throw new Error('no typing event arrived');
+  };
+  for (let round = 0; round < 3; round++) {
+    await send(`before the wipe ${round}`);
+    await typeUntilSeen();
+    await redis.flushall();
+    // The stream is complete again, in the same Redis process.
+    await eventually(async () => ((await redis.keys('natter:*:log-meta')).length > 0 ? true : undefined));
+    seenAtOnce.push(await typeUntilSeen());
   }
   redis.disconnect();
+  expect(seenAtOnce).toContain(true);
 });
 
 test('when Redis comes back with older data, who comes then is among the next changes of presence', async () => {

@@ -2,6 +2,9 @@ import type { LogEntry, LogEvent } from '@natter/contracts';
 import { expect, test } from 'vitest';
 import { batches, createAppender } from './appender.ts';
 import type { LogRedis } from './redis.ts';
+import { type Signer, signingKey } from './signing.ts';
+
+const signer: Signer = { source: 'messaging', key: signingKey(Buffer.alloc(32)) };
 
 const entry = (number: number, characters = 10): LogEntry =>
   ({
@@ -22,7 +25,7 @@ test('batches keep the order, and bound what one command carries', () => {
 });
 
 /** An appender on this Redis, and the numbers that it announced to gateways. */
-function announcing(log: Partial<LogRedis>, onAnnounced: () => void = () => undefined) {
+function announcing(log: Partial<LogRedis>, onAnnounced: () => void = () => undefined, signer?: Signer) {
   const announced: number[] = [];
   const committed: LogEvent[] = [];
   const errors: unknown[] = [];
@@ -34,7 +37,7 @@ function announcing(log: Partial<LogRedis>, onAnnounced: () => void = () => unde
       announced.push(...(hint.entries?.map(({ number }) => number) ?? [hint.upTo ?? 0]));
       onAnnounced();
     },
-    signer: async () => undefined,
+    signer: async () => signer,
     readRecord: undefined,
     commit: async (_, event) => void committed.push(event),
     onConflict: () => errors.push('conflict'),
@@ -80,10 +83,22 @@ test('entries are announced while the entries before them are missing in a slow 
 });
 
 test('an ephemeral event that Redis does not accept promptly is committed', async () => {
-  const { appender, announced, committed } = announcing({ ephemeralScript: () => new Promise(() => undefined) });
+  const silent = { ephemeralScript: () => new Promise<never>(() => undefined) };
+  const { appender, announced, committed } = announcing(silent, undefined, signer);
   const { event } = entry(1);
   await appender.appendEphemeral(1, event);
   expect([announced, committed]).toEqual([[], [event]]);
+});
+
+test('an ephemeral event is committed while its service cannot sign, because gateways skip unsigned ones', async () => {
+  const ephemeralScript: LogRedis['ephemeralScript'] = async () => [3, 1, 3];
+  const signed = announcing({ ephemeralScript }, undefined, signer);
+  const { event } = entry(1);
+  await signed.appender.appendEphemeral(1, event);
+  expect([signed.announced, signed.committed]).toEqual([[3], []]);
+  const unsigned = announcing({ ephemeralScript });
+  await unsigned.appender.appendEphemeral(1, event);
+  expect([unsigned.announced, unsigned.committed]).toEqual([[], [event]]);
 });
 
 test('a change of any number of events is appended, a few hundred arguments at a time', async () => {

@@ -195,9 +195,11 @@ export function createAppender(options: AppenderOptions): Appender {
   }
 
   async function appendEphemeral(realmId: number, event: LogEvent): Promise<void> {
-    for (let attempt = 0; attempt < ephemeralAttempts; attempt++) {
+    const signer = await options.signer();
+    // Gateways skip an unsigned entry that they can't find in the record.
+    for (let attempt = 0; signer && attempt < ephemeralAttempts; attempt++) {
       const at = log.now();
-      const asked = addEphemeral(realmId, { previousMark: 0, at, event });
+      const asked = addEphemeral(realmId, signer, { previousMark: 0, at, event });
       const place = await promptly(asked).catch((error: unknown) => void options.onError(error));
       if (!place) break;
       const [number = 0, n = 0, mark = 0] = place;
@@ -211,11 +213,14 @@ export function createAppender(options: AppenderOptions): Appender {
   }
 
   /** Number, position after it, and mark of the preceding durable entry. The number is 0 if a durable entry must come first. */
-  async function addEphemeral(realmId: number, entry: Parameters<typeof entryData>[0]): Promise<number[]> {
-    const [runId, signer] = await Promise.all([log.runId(), options.signer()]);
+  async function addEphemeral(
+    realmId: number,
+    signer: Signer,
+    entry: Parameters<typeof entryData>[0],
+  ): Promise<number[]> {
     const data = entryData(entry);
-    const signature = signer ? signEphemeral(signer, realmId, data) : '';
-    return log.ephemeralScript(keys(realmId), [runId, maxEphemeral, data, signature]);
+    const signature = signEphemeral(signer, realmId, data);
+    return log.ephemeralScript(keys(realmId), [await log.runId(), maxEphemeral, data, signature]);
   }
 
   return { append, catchUp, appendEphemeral };

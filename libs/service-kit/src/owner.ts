@@ -100,8 +100,8 @@ function createSigner(database: Database, onError: (error: unknown) => void): ()
   let reading: Promise<Signer | undefined> | undefined;
   const read = async (): Promise<Signer | undefined> => {
     try {
-      const row = await database.maybeOne(sql.type(keyRow)`SELECT source, key FROM log.own_key()`);
-      return row ? { source: row.source, key: signingKey(row.key) } : undefined;
+      const row = await database.one(sql.type(keyRow)`SELECT source, key FROM log.own_key()`);
+      return { source: row.source, key: signingKey(row.key) };
     } catch (error) {
       onError(error);
       setTimeout(() => {

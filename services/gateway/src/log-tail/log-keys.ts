@@ -3,7 +3,7 @@ import { eventQueueOperations } from '@natter/contracts';
 import { createVerifier, signingKey, type Verifier } from '@natter/event-log';
 import type { Bus, Logger } from '@natter/service-kit';
 
-/** Interval for reading the keys again after a signature did not match: a key may be new, or none were read yet. */
+/** Minimum time between two readings of the keys: after one failed, or after a signature did not match a known key. */
 const askAgainMs = 5_000;
 
 /**
@@ -21,8 +21,10 @@ export function createLogVerifier(bus: Bus, logger: Logger): Verifier {
       (found) => {
         keys = new Map(found.keys.map(({ source, key }) => [source, signingKey(Buffer.from(key, 'base64'))]));
       },
-      (error: unknown) =>
-        logger.warn({ err: error }, 'reading the signing keys failed; entries are read from the record'),
+      (error: unknown) => {
+        logger.warn({ err: error }, 'reading the signing keys failed; entries are read from the record');
+        setTimeout(ask, askAgainMs * (1 + Math.random() * 0.2)).unref();
+      },
     );
   };
   ask();

@@ -213,3 +213,19 @@ test('a short scan waits for nothing; a long one goes on in turns of its user', 
   await log.poll(0);
   expect(log.turns.length).toBeGreaterThan(3);
 });
+
+test('a poll ends although Redis lost ephemeral entries that the gateway no longer has in memory', async () => {
+  const floor = { number: 3, n: 2 };
+  const tail = { after: ({ n }: LogEntry) => (n < 2 ? undefined : []), position: floor, floor } as unknown as RealmTail;
+  const scans = createQueueScans({
+    bus: { call: async () => ({ clock: 3, floor: 0, entries: [] }) },
+    log: { rangeScript: async () => ({ rows: [], isAtEnd: true }) },
+    maxQueues: 10,
+  } as unknown as ScanContext);
+  const actor = { realmId: 1, userId: 7 } as Actor;
+  const { arrival } = createArrivals().add('q', actor);
+  const lastEventId = 3 * idsPerNumber;
+  const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId, ...alone });
+  expect(await scan.next(true)).toEqual([]);
+  expect(scan.lastId).toBe(lastEventId + 2);
+});

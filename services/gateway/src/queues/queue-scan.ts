@@ -140,10 +140,20 @@ class Scan implements QueueScan {
       await this.#take(page, answer);
       if (answer.events.length > 0) answer.isComplete = true;
       left -= weightOfOlder * page.length;
+      if (page.length > 0) continue;
+      if (this.#skipLost()) continue;
       // The tail has to catch up.
-      if (page.length === 0) await new Promise((resolve) => setTimeout(resolve, catchUpMs));
-      if (page.length === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, catchUpMs));
+      return;
     }
+  }
+
+  /** Ephemeral entries that neither memory nor Redis has are lost: the record has none. */
+  #skipLost(): boolean {
+    const { floor } = this.#of.tail;
+    if (floor.number !== this.#from.number || !isAfter(floor, this.#from)) return false;
+    this.#from = floor;
+    return true;
   }
 
   /** Reads up to so many entries, as far as they are in memory; returns their number. */
