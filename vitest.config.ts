@@ -38,7 +38,7 @@ export default defineConfig({
         test: {
           name: 'behaviour',
           include: ['test-e2e/tests/**/*.test.ts'],
-          globalSetup: ['libs/testkit/src/shared-system.ts'],
+          globalSetup: ['libs/testkit/src/bundled-programs.ts', 'libs/testkit/src/shared-system.ts'],
           ...common,
         },
       },
@@ -47,6 +47,7 @@ export default defineConfig({
         test: {
           name: 'systems',
           include: ['test-e2e/systems/**/*.test.ts'],
+          globalSetup: ['libs/testkit/src/bundled-programs.ts'],
           ...common,
           setupFiles: [...common.setupFiles, 'libs/testkit/src/no-faults.ts'],
         },

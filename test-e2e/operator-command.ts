@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileCache } from '@natter/local/child';
+import { bundledProgram, compileCache } from '@natter/local/child';
 import type { System } from '@natter/local/system';
 
-const entry = join(import.meta.dirname, '..', 'deploy', 'admin', 'src', 'natter.ts');
+const entry = bundledProgram() ?? join(import.meta.dirname, '..', 'deploy', 'admin', 'src', 'natter.ts');
 
 export interface Ran {
   code: number;

@@ -29,10 +29,19 @@ const natives = ['@node-rs/argon2'];
 /** It starts one of its own files as a thread, so it is copied, not bundled. */
 const threads = join(root, 'libs', 'renderer', 'node_modules', 'piscina');
 
-export async function bundle(platform = `${process.platform}-${process.arch}`): Promise<void> {
+const thisPlatform = `${process.platform}-${process.arch}`;
+
+export async function bundle(platform = thisPlatform): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
+  await bundlePrograms(join(dist, 'app'), platform);
+  const node = join(root, 'node_modules', `node-${platform}`, 'bin', 'node');
+  if (!existsSync(node)) throw new Error(`Node for ${platform} is not installed: ${node}`);
+  writeFileSync(join(dist, 'node'), loadedPart(readFileSync(node)), { mode: 0o755 });
+}
+
+/** Fills a folder with all but the Node binary. Returns the program, which runs the service or command of its arguments. */
+export async function bundlePrograms(app: string, platform = thisPlatform): Promise<string> {
   await buildWebClient();
-  const app = join(dist, 'app');
   mkdirSync(app, { recursive: true });
   await build({
     entryPoints: {
@@ -64,9 +73,7 @@ export async function bundle(platform = `${process.platform}-${process.arch}`): 
       dereference: true,
       filter: isWanted,
     });
-  const node = join(root, 'node_modules', `node-${platform}`, 'bin', 'node');
-  if (!existsSync(node)) throw new Error(`Node for ${platform} is not installed: ${node}`);
-  writeFileSync(join(dist, 'node'), loadedPart(readFileSync(node)), { mode: 0o755 });
+  return join(app, 'bin', 'natter.mjs');
 }
 
 /** Code refers to them as `../<folder>/<file>`; all bundles are in one folder, so these folders are merged. */
@@ -108,7 +115,7 @@ function copyNative(name: string, platform: string, app: string): void {
   const copy = (from: string, packageName: string): void =>
     cpSync(from, join(app, 'node_modules', packageName), { recursive: true, dereference: true, filter: isWanted });
   copy(dirname(manifest), name);
-  const machineCode = `${name}-${platform}-gnu`;
+  const machineCode = `${name}-${platform}${platform.startsWith('linux') ? '-gnu' : ''}`;
   const beside = createRequire(realpathSync(manifest)).resolve(`${machineCode}/package.json`);
   copy(dirname(beside), machineCode);
 }
