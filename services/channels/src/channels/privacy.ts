@@ -1,7 +1,6 @@
-import { badRequest } from '@natter/contracts';
+import { badRequest, insufficientPermission } from '@natter/contracts';
 import type { ChannelRow } from '../model/channel-row.ts';
 import { type Decision, hasRealmPermission } from '../model/deciding.ts';
-import { insufficientPermission } from '../model/refusals.ts';
 import { checkMayBeWebPublic } from '../model/web-public.ts';
 
 type Privacy = Pick<ChannelRow, 'is_private' | 'is_web_public' | 'history_public'>;

@@ -1,9 +1,9 @@
-import { badRequest, channelTopicOperations, emptyTopicDisplayName } from '@natter/contracts';
+import { badRequest, channelTopicOperations, emptyTopicDisplayName, insufficientPermission } from '@natter/contracts';
 import { mayAdminister } from '@natter/permissions';
 import type { WriteContext } from '@natter/service-kit';
 import { checkedBefore, hasRealmPermission, type Service } from '../model/deciding.ts';
 import { knownChannel } from '../model/known-channel.ts';
-import { cannotAdminister, insufficientPermission } from '../model/refusals.ts';
+import { cannotAdminister } from '../model/refusals.ts';
 
 /**
  * Messaging knows the topics of messages. Queried before the change is decided, because units make no bus calls, and

@@ -5,6 +5,7 @@ import {
   channelChange,
   channelOperations,
   checkedChannelName,
+  insufficientPermission,
   isAdministrator,
   type ParamsOf,
   type PlainChannelProperty,
@@ -25,7 +26,7 @@ import { checkedDescription } from '../model/descriptions.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
 import { activeFolder } from '../model/folder-row.ts';
 import { administeredChannel } from '../model/known-channel.ts';
-import { insufficientPermission, mustBeAdministrator } from '../model/refusals.ts';
+import { mustBeAdministrator } from '../model/refusals.ts';
 import { type HtmlOf, renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { checkedRetention } from '../model/retention.ts';
 import { announceChangeOfChannel } from '../model/visibility.ts';

@@ -6,6 +6,7 @@ import {
   channelPermissions,
   type GroupSetting,
   groupUsesKey,
+  insufficientPermission,
   type SystemGroupName,
 } from '@natter/contracts';
 import { sql, VersionsChanged, type Work } from '@natter/database';
@@ -15,7 +16,6 @@ import type { Decision } from './deciding.ts';
 import { hasRealmPermission } from './deciding.ts';
 import { isBehind } from './directory/behind.ts';
 import type { Directory } from './directory/directory.ts';
-import { insufficientPermission } from './refusals.ts';
 
 export const channelPermissionNames = Object.keys(channelPermissions) as ChannelPermission[];
 

@@ -2,6 +2,7 @@ import {
   type Actor,
   badRequest,
   type channelOperations,
+  insufficientPermission,
   isAdministrator,
   isGuest,
   type ParamsOf,
@@ -19,7 +20,6 @@ import { announceDefaultChannels } from './default-events.ts';
 import { systemGroupsOf } from './directory/directory.ts';
 import { activeFolder } from './folder-row.ts';
 import { grouped } from './grouped.ts';
-import { insufficientPermission } from './refusals.ts';
 import { checkedRetention } from './retention.ts';
 import { checkMayBeWebPublic } from './web-public.ts';
 

@@ -1,6 +1,5 @@
-import { type Actor, badRequest, isGuest, perRequest } from '@natter/contracts';
+import { type Actor, badRequest, insufficientPermission, isGuest, perRequest } from '@natter/contracts';
 import type { Directory, Person } from './directory/directory.ts';
-import { insufficientPermission } from './refusals.ts';
 
 /** The users that a request names by id or email, unique and in order; the caller if it names none. */
 export function resolvePrincipals(

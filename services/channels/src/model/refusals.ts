@@ -2,7 +2,6 @@ import { badRequest, ChatError } from '@natter/contracts';
 
 /** Error texts that several operations share. Invisible objects are refused like those that do not exist. */
 export const invalidChannelId = (): ChatError => badRequest('Invalid channel ID');
-export const insufficientPermission = (): ChatError => badRequest('Insufficient permission');
 export const mustBeAdministrator = (): ChatError => badRequest('Must be an organization administrator');
 export const mustBeOwner = (): ChatError => badRequest('Must be an organization owner');
 export const unknownChannelName = (name: string): ChatError =>

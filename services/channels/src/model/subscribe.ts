@@ -1,4 +1,4 @@
-import { badRequest, checkedChannelName, isGuest, limits } from '@natter/contracts';
+import { badRequest, checkedChannelName, insufficientPermission, isGuest, limits } from '@natter/contracts';
 import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
 import { colorForm } from './colors.ts';
 import { announceChannels, type Configuration, createChannels, type NewChannel } from './create-channels.ts';
@@ -7,7 +7,7 @@ import { checkedDescription } from './descriptions.ts';
 import { enter } from './enter.ts';
 import { join } from './join.ts';
 import { requireFewSubscriptions } from './principals.ts';
-import { insufficientPermission, unableToAccess } from './refusals.ts';
+import { unableToAccess } from './refusals.ts';
 import type { HtmlOf } from './rendered-descriptions.ts';
 
 interface Wanted extends NewChannel {

@@ -1,6 +1,5 @@
-import { badRequest } from '@natter/contracts';
+import { badRequest, insufficientPermission } from '@natter/contracts';
 import { type Decision, hasRealmPermission } from './deciding.ts';
-import { insufficientPermission } from './refusals.ts';
 
 /** Checks the server's setting, the realm's setting, and the permission. */
 export function checkMayBeWebPublic(decision: Decision): void {

@@ -1,11 +1,11 @@
-import { channelOperations } from '@natter/contracts';
+import { channelOperations, insufficientPermission } from '@natter/contracts';
 import { hasMetadataAccess } from '@natter/permissions';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { type Entered, mayRemove } from '../model/authorization.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { enter, type Named } from '../model/enter.ts';
 import { requireFewSubscriptions, resolvePrincipals } from '../model/principals.ts';
-import { insufficientPermission, unknownChannelName } from '../model/refusals.ts';
+import { unknownChannelName } from '../model/refusals.ts';
 import { type Leaving, leave } from './leave.ts';
 
 export function unsubscribeHandlers(service: Service): Handlers {

@@ -1,4 +1,4 @@
-import { badRequest, botOperations, roles } from '@natter/contracts';
+import { badRequest, botOperations, insufficientPermission, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleStored, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
 import { avatarUrl } from '../model/account-row.ts';
@@ -136,7 +136,7 @@ async function ownBot(executor: Executor, { actor }: UserContext, botId: number)
   if (!bot) throw badRequest('No such bot');
   const holder = await holderOf(executor, actor.userId);
   if (holder.role > roles.administrator && (bot.bot_owner_id !== actor.userId || holder.isBot))
-    throw badRequest('Insufficient permission');
+    throw insufficientPermission();
   requireRank(holder, bot);
   return bot;
 }

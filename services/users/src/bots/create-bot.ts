@@ -1,4 +1,4 @@
-import { badRequest, botOperations, botTypes, roles, totals } from '@natter/contracts';
+import { badRequest, botOperations, botTypes, insufficientPermission, roles, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleStored } from '@natter/service-kit';
 import { z } from 'zod';
@@ -35,7 +35,7 @@ export function createBotHandlers(seal: KeySeal): Handlers {
           const mayCreate =
             mayIn(realm, 'can_create_bots_group', holder) ||
             (isWriteOnly && mayIn(realm, 'can_create_write_only_bots_group', holder));
-          if (!mayCreate || holder.role === roles.guest) throw badRequest('Insufficient permission');
+          if (!mayCreate || holder.role === roles.guest) throw insufficientPermission();
           await requireFreeName(work, full_name);
           await requireUniqueName(work, realm, full_name);
           const email = `${short_name.toLowerCase()}-bot@${realm.host}`;

@@ -1,4 +1,12 @@
-import { badRequest, invitationOperations, isAdministrator, type ParamsOf, roles, totals } from '@natter/contracts';
+import {
+  badRequest,
+  insufficientPermission,
+  invitationOperations,
+  isAdministrator,
+  type ParamsOf,
+  roles,
+  totals,
+} from '@natter/contracts';
 import { requireRoom, requireShare, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handleStored, type WriteContext } from '@natter/service-kit';
@@ -116,7 +124,7 @@ export async function requireGroups(work: Work, holder: Holder, groupIds: readon
   for (const id of groupIds) {
     const group = groups.get(id);
     if (!group || group.is_deactivated) throw badRequest('Invalid user group');
-    if (group.is_system || !mayAddMembers(realm, group, holder)) throw badRequest('Insufficient permission');
+    if (group.is_system || !mayAddMembers(realm, group, holder)) throw insufficientPermission();
   }
 }
 

@@ -1,4 +1,4 @@
-import { badRequest, type GroupPermission, groupPermissions, roles } from '@natter/contracts';
+import { badRequest, type GroupPermission, groupPermissions, insufficientPermission, roles } from '@natter/contracts';
 import { type Executor, lock, sql, type Work } from '@natter/database';
 import { type Holder, isPermitted } from '@natter/permissions';
 import { findGroup, type GroupRow, type GroupRules, permissionOf } from './group-row.ts';
@@ -45,7 +45,10 @@ export async function requireManager(work: Work, row: GroupRow, holder: Holder):
   if (!(await mayManage(work, work.realmId, row, holder))) throw insufficientPermission();
 }
 
-/** Administrators may deactivate and reactivate every group. */
+/**
+ * Throws unless the holder may deactivate and reactivate the group: administrators any group, others those that they
+ * manage; nobody a system group.
+ */
 export async function requireCloser(
   executor: Executor,
   realmId: number,
@@ -56,8 +59,6 @@ export async function requireCloser(
   if (holder.role > roles.administrator && !(await mayManage(executor, realmId, row, holder)))
     throw insufficientPermission();
 }
-
-const insufficientPermission = (): Error => badRequest('Insufficient permission');
 
 /** Prevents cycles of groups, including those created by two simultaneous requests. */
 export async function holdNesting(work: Work): Promise<void> {

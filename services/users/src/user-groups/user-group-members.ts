@@ -1,14 +1,22 @@
-import { badRequest, groupOperations } from '@natter/contracts';
+import { badRequest, groupOperations, insufficientPermission } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { lockGroup, mayInGroup, mayManage, requireGroup, requireManager } from '../model/access-group.ts';
+import {
+  lockGroup,
+  mayAddMembers,
+  mayInGroup,
+  mayManage,
+  requireGroup,
+  requireManager,
+} from '../model/access-group.ts';
 import { changeOfGroups } from '../model/change.ts';
 import { emitGroup } from '../model/group-events.ts';
 import { checkedUsers, insertMembers } from '../model/group-members.ts';
 import { type GroupRow, withoutHidden } from '../model/group-row.ts';
 import { bumpMembers } from '../model/membership.ts';
+import { readRealm } from '../model/read-realm.ts';
 import { requireRoomForMembers } from '../model/room-for-groups.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
 import { changeSubgroups } from './subgroups.ts';
@@ -62,12 +70,7 @@ export function memberHandlers(owner: Owner): Handlers {
 async function addMembers(work: Work, group: GroupRow, holder: Holder, ids: readonly number[]): Promise<void> {
   if (group.is_deactivated) throw badRequest('User group is deactivated.');
   const isJoining = ids.every((id) => id === holder.userId) && mayInGroup(group, 'can_join_group', holder);
-  if (
-    !isJoining &&
-    !mayInGroup(group, 'can_add_members_group', holder) &&
-    !(await mayManage(work, work.realmId, group, holder))
-  )
-    throw badRequest('Insufficient permission');
+  if (!isJoining && !mayAddMembers(await readRealm(work, work.realmId), group, holder)) throw insufficientPermission();
   const users = await checkedUsers(work, ids);
   const members = new Set(group.members);
   const already = users.find((id) => members.has(id));
@@ -91,7 +94,7 @@ async function removeMembers(work: Work, group: GroupRow, holder: Holder, ids: r
     !mayInGroup(group, 'can_remove_members_group', holder) &&
     !(await mayManage(work, work.realmId, group, holder))
   )
-    throw badRequest('Insufficient permission');
+    throw insufficientPermission();
   const members = new Set(group.members);
   const missing = ids.find((id) => !members.has(id));
   if (missing !== undefined) throw badRequest(`There is no user '${missing}' in this user group`);
