@@ -1,6 +1,6 @@
 import {
   type Actor,
-  ChatError,
+  isOutage,
   programs,
   type RequestMeta,
   type ResultOf,
@@ -67,7 +67,7 @@ async function unlessAway<R>(answer: Promise<R>): Promise<R | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE') return undefined;
+    if (isOutage(error)) return undefined;
     throw error;
   }
 }
