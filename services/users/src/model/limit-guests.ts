@@ -1,5 +1,5 @@
 import { ChatError, idsOf, type LogEvent, type RequestMeta, userVisibilityOperations } from '@natter/contracts';
-import { requireEventRoom, sql, type Work } from '@natter/database';
+import { sql, type Work } from '@natter/database';
 import { type Bus, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import {
@@ -14,7 +14,7 @@ import { lockRealm, type Realm } from './read-realm.ts';
 import { hiddenPeople, limitsGuests } from './user-visibility.ts';
 
 const lookEveryMs = 5_000;
-/** The longest pause after a limit would have hidden too much at once, which reads all of the realm again. */
+/** The longest pause between attempts to begin a limit that is too large: each attempt reads the whole realm. */
 const longestPauseMs = 600_000;
 
 /** Whether the realm's settings limit which users its guests see. */
@@ -57,14 +57,9 @@ class Tried extends Error {}
 export async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
   const known = await acquaintances(bus, meta);
   const trying = owner.background(meta.realmId, async (work) => {
-    let count = 0;
-    const emit = (): number => {
-      requireEventRoom(++count);
-      return count - 1;
-    };
     const position = await holdConsumer(work);
     await lockRealm(work);
-    if (!(await limitsGuests(work, work.realmId))) await hide({ ...work, emit }, known, position);
+    if (!(await limitsGuests(work, work.realmId))) await hide(work, known, position);
     throw new Tried();
   });
   await trying.catch((error: unknown) => {
@@ -128,7 +123,7 @@ async function holdConsumer(work: Work): Promise<number> {
 
 const pendingRow = z.object({ id: z.number() });
 
-/** A configured limit that could not begin because a service was unavailable begins later. */
+/** Begins configured limits that could not begin before: a service was unavailable, or the limit was too large. */
 export function startLimits(
   owner: Owner,
   bus: Bus,
