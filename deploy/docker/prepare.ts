@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { busUsers } from '@natter/contracts';
 import { bundle, dist } from './bundle.ts';
 
 const secrets = join(import.meta.dirname, 'secrets');
@@ -36,8 +37,7 @@ write(
   `POSTGRES_USER=natter\nPOSTGRES_DB=natter\nPOSTGRES_PASSWORD=${postgresPassword}\nPGDATA=/var/lib/postgresql/data/natter\n`,
 );
 write('grafana.env', `GF_SECURITY_ADMIN_PASSWORD=${grafanaPassword}\n`);
-for (const service of ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue', 'operator'])
-  write(`${service}.env`, credentials('--format', 'env', '--service', service, ...urls));
+for (const service of busUsers) write(`${service}.env`, credentials('--format', 'env', '--service', service, ...urls));
 console.log(`${image} and ${secrets} are ready`);
 
 /** Printed by the image's own command, so that image and credentials match. */

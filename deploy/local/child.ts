@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { ServiceProgram } from '@natter/contracts';
 import { localDirectory } from './private-directory.ts';
-
-export type ServiceProgram = 'users' | 'channels' | 'messaging' | 'scheduler' | 'presence' | 'event-queue' | 'gateway';
 
 /** One service process; restarted if it exits unexpectedly. */
 export interface Child {

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ServiceProgram } from '@natter/contracts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Child, ServiceProgram } from './child.ts';
+import type { Child } from './child.ts';
 import { restartChanged } from './restart-changed.ts';
 
 let root: string;

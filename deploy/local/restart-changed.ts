@@ -1,7 +1,8 @@
 /** `npm run dev`: restarts the processes whose code changed. */
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
-import type { Child, ServiceProgram } from './child.ts';
+import type { ServiceProgram } from '@natter/contracts';
+import type { Child } from './child.ts';
 import { packageFolders } from './packages.ts';
 
 export interface Watching {

@@ -3,10 +3,10 @@
  * realm with its users. Used by `npm start` and by tests.
  */
 import { join } from 'node:path';
-import { realmUrlSchema } from '@natter/contracts';
+import { realmUrlSchema, type ServiceProgram } from '@natter/contracts';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
 import { derivedPassword, type NatsUser, natsAuthorization, redisUserName, redisUsers } from '@natter/service-kit';
-import { type Child, inheritedFds, type LocalMail, type ServiceProgram, startChild } from './child.ts';
+import { type Child, inheritedFds, type LocalMail, startChild } from './child.ts';
 import { freePort } from './port.ts';
 import { privateDirectory } from './private-directory.ts';
 import { keptSecret } from './secret.ts';

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Child, ServiceProgram } from '@natter/local/child';
+import { type ServiceProgram, servicePrograms } from '@natter/contracts';
+import type { Child } from '@natter/local/child';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { unableToSave } from '../failed-saves.ts';
@@ -10,15 +11,6 @@ import { type Fault, lastsMs, pause } from './fault.ts';
 import { networkFaults } from './network-faults.ts';
 import type { World } from './world.ts';
 
-const programs: ServiceProgram[] = [
-  'gateway',
-  'users',
-  'channels',
-  'messaging',
-  'scheduler',
-  'presence',
-  'event-queue',
-];
 const clockMs = 300_000;
 
 /** Every fault, in the order in which the documentation lists them. */
@@ -56,10 +48,10 @@ function processFaults(world: World, random: () => number): Fault[] {
     },
   });
   return [
-    ...programs.map((program) => kill(program, () => one(program), 'instant')),
+    ...servicePrograms.map((program) => kill(program, () => one(program), 'instant')),
     kill('every gateway', () => of('gateway'), 'lasting'),
     kill('every messaging', () => of('messaging'), 'lasting'),
-    ...programs.map((program) => stop(program, () => one(program))),
+    ...servicePrograms.map((program) => stop(program, () => one(program))),
     stop('every gateway', () => of('gateway')),
     {
       name: 'clocks moved by five minutes',

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ServiceProgram } from '@natter/local/child';
+import type { ServiceProgram } from '@natter/contracts';
 import { type ServerName, type System, startSystem } from '@natter/local/system';
 import { type Link, proxyTo } from './proxy.ts';
 

@@ -1,6 +1,7 @@
 import { Svcm } from '@nats-io/services';
 import { connect } from '@nats-io/transport-node';
-import { programs } from '@natter/contracts';
+import { servicePrograms } from '@natter/contracts';
+import { microServiceName } from '@natter/service-kit';
 import { requireEnv } from './command.ts';
 import { type Finding, fail, ok, runbook, warn } from './finding.ts';
 
@@ -29,8 +30,8 @@ export async function checkNats(): Promise<Finding[]> {
       }
       seen.set(name, entry);
     }
-    for (const name of programs) {
-      const entry = seen.get(`natter-${name}`);
+    for (const name of servicePrograms) {
+      const entry = seen.get(microServiceName(name));
       if (!entry) findings.push(fail(name, 'no instance answers', runbook('NatterServiceMissing')));
       else
         findings.push(

@@ -1,4 +1,4 @@
-import { type programs, userOperations } from '@natter/contracts';
+import { type ServiceProgram, userOperations } from '@natter/contracts';
 import { createBlocks } from './blocks.ts';
 import { type BusClient, createBusClient } from './bus-client.ts';
 import { flushed, openBusConnection } from './bus-connection.ts';
@@ -12,14 +12,17 @@ import { type Pinged, ping } from './ping.ts';
 export type { CallOptions } from './bus-client.ts';
 export * from './handlers.ts';
 export type { Lag } from './lag.ts';
-export { usageSubject } from './wire.ts';
+export { microServiceName, usageSubject } from './wire.ts';
 
 /** Requests between services and hints, over one connection to NATS. */
 export interface Bus extends BusClient, BusServer {
   publish(subject: string, payload: string | Uint8Array): void;
   subscribe(subject: string, receive: (payload: Uint8Array, subject: string) => void): () => void;
-  /** Whether processes of a program are alive, in at most two seconds. Undefined if none answers. */
-  ping(name: (typeof programs)[number]): Promise<Pinged | undefined>;
+  /**
+   * Whether processes of a service are alive. Undefined if none answers. Waits 1.5 s for the first answer, and 0.3 s
+   * after each one.
+   */
+  ping(name: ServiceProgram): Promise<Pinged | undefined>;
   /** The highest lag of the event loops of this process and of services that it called recently. */
   lag(): Lag;
   /**

@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { Svcm } from '@nats-io/services';
-import type { programs } from '@natter/contracts';
+import type { ServiceProgram } from '@natter/contracts';
+import { microServiceName } from './wire.ts';
 
 /** The processes of a program that answered. */
 export interface Pinged {
@@ -20,13 +21,13 @@ const maxVersions = 10;
  * Asks the processes of a program for a sign of life, which needs nothing but NATS and their event loops. Undefined if none
  * answers in time.
  */
-export async function ping(nats: NatsConnection, name: (typeof programs)[number]): Promise<Pinged | undefined> {
+export async function ping(nats: NatsConnection, name: ServiceProgram): Promise<Pinged | undefined> {
   const sentAt = performance.now();
   let latencyMs: number | undefined;
   const versions = new Set<string>();
   try {
     const client = new Svcm(nats).client({ strategy: 'stall', maxWait: patienceMs, stall: furtherMs });
-    for await (const { version } of await client.ping(`natter-${name}`)) {
+    for await (const { version } of await client.ping(microServiceName(name))) {
       latencyMs ??= performance.now() - sentAt;
       if (versions.size < maxVersions) versions.add(version);
     }

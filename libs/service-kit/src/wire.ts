@@ -1,4 +1,11 @@
-import { type Actor, badRequest, isStorableJson, type Operation, type RequestMeta } from '@natter/contracts';
+import {
+  type Actor,
+  type BusUser,
+  badRequest,
+  isStorableJson,
+  type Operation,
+  type RequestMeta,
+} from '@natter/contracts';
 
 /** The body of a request on the bus. */
 export interface Envelope {
@@ -27,6 +34,9 @@ export const costHeader = 'Natter-Cpu-Ms';
 export const traceHeader = 'traceparent';
 /** Encodings that the caller understands beside plain bytes. */
 export const knownHeader = 'Natter-Knows';
+
+/** The name of a service on NATS, which lists the processes of each name and their endpoints. */
+export const microServiceName = (name: BusUser): string => `natter-${name}`;
 
 /** Ends with the name of the caller, which NATS verifies. */
 export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>, caller: string): string =>

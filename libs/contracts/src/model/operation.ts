@@ -17,8 +17,9 @@ export const busUsers = [
   'operator',
 ] as const;
 export type BusUser = (typeof busUsers)[number];
-/** Everything that runs as processes of its own. */
-export const programs = busUsers.filter((user) => user !== 'operator');
+/** The processes of the services, each with its own user of NATS. */
+export const servicePrograms = busUsers.filter((user) => user !== 'operator');
+export type ServiceProgram = (typeof servicePrograms)[number];
 /**
  * `public`: everyone on the network; credentials are ignored. `spectator`: users, and unauthenticated callers where the
  * realm allows it. `user`: authenticated people and bots. `human`: authenticated people. `internal`: the services in

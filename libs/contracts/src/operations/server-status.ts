@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation, programs } from '../model/operation.ts';
+import { operation, servicePrograms } from '../model/operation.ts';
 
 /** An installation serves many organizations: an answer is about the caller's own, or about no organization. */
 export const serverStatusOperations = {
@@ -16,7 +16,7 @@ export const serverStatusOperations = {
       services: z
         .array(
           z.object({
-            name: z.enum(programs).describe('The name of the service.'),
+            name: z.enum(servicePrograms).describe('The name of the service.'),
             is_available: z.boolean().describe('Whether a process of the service answered in time.'),
             versions: z
               .array(z.string())

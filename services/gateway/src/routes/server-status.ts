@@ -1,11 +1,12 @@
 import {
   type Actor,
   isOutage,
-  programs,
   type RequestMeta,
   type ResultOf,
   refusalOf,
+  type ServiceProgram,
   serverStatusOperations,
+  servicePrograms,
 } from '@natter/contracts';
 import { type Bus, release, withDeadline } from '@natter/service-kit';
 
@@ -27,11 +28,11 @@ export function createServerStatus(bus: Pick<Bus, 'call' | 'ping'>): ServerStatu
 
   function services(): Promise<Status['services']> {
     const now = performance.now();
-    if (!last || now - last.at > keepMs) last = { services: Promise.all(programs.map(stateOf)), at: now };
+    if (!last || now - last.at > keepMs) last = { services: Promise.all(servicePrograms.map(stateOf)), at: now };
     return last.services;
   }
 
-  async function stateOf(name: (typeof programs)[number]): Promise<Status['services'][number]> {
+  async function stateOf(name: ServiceProgram): Promise<Status['services'][number]> {
     const answered = await bus.ping(name);
     return {
       name,
