@@ -14,7 +14,7 @@ export * from './deadline.ts';
 export type { Answered, Decided } from './decided-writes.ts';
 export { FairQueue, type Tenant, tenantWithoutAccount } from './fair-queue.ts';
 export { createGates, type GateOwner, type Gates, gateOwnerOf } from './gates.ts';
-export { inBatches } from './in-batches.ts';
+export { deleteInBatches, inBatches } from './in-batches.ts';
 export * from './lanes.ts';
 export { lock, lockFor, lockForEach, tryDatabaseLock, tryLock } from './lock.ts';
 export * from './migrate.ts';

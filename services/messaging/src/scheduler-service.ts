@@ -1,4 +1,4 @@
-import { type Database, inBatches, sql } from '@natter/database';
+import { type Database, deleteInBatches, sql } from '@natter/database';
 import {
   commonConfig,
   createRealmPolicies,
@@ -49,7 +49,6 @@ type SchedulerConfig = z.output<typeof schedulerConfig>;
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-const sentAtOnce = 5_000;
 
 /** The timed work of messaging: sends scheduled messages, deletes expired data, and indexes messages again. */
 export async function startScheduler(process: Process<SchedulerConfig>): Promise<Running> {
@@ -144,9 +143,9 @@ function startSweeps(database: Database, log: Logger): () => Promise<void> {
 
 /** Deletes rows of messages that were sent a week ago. */
 const forgetSent = (database: Database, isStopped: () => boolean): Promise<void> =>
-  inBatches(sentAtOnce, isStopped, () =>
-    database.run(sql.unsafe`
-      DELETE FROM messaging.scheduled_message WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM messaging.scheduled_message WHERE state = 'sent' AND sent_at < now() - interval '7 days'
-        LIMIT ${sentAtOnce} FOR UPDATE SKIP LOCKED))`),
+  deleteInBatches(
+    database,
+    'messaging.scheduled_message',
+    sql.fragment`state = 'sent' AND sent_at < now() - interval '7 days'`,
+    isStopped,
   );

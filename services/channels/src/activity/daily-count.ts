@@ -1,4 +1,4 @@
-import { type Database, inBatches, sql, type Work } from '@natter/database';
+import { type Database, deleteInBatches, sql, type Work } from '@natter/database';
 import { forEachApart, type Process, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { knowersOf } from '../model/audience.ts';
@@ -15,7 +15,6 @@ const firstMs = 60_000;
 const quietDays = 180;
 /** Units of more channels would keep requests that change channels waiting. */
 const channelsAtOnce = 200;
-const deletedAtOnce = 5_000;
 
 /**
  * Updates figures that change with time alone: weekly traffic, and channels that became inactive. Safe to run in every
@@ -60,12 +59,7 @@ interface Counting extends Pick<Service, 'directories'> {
 
 /** Deletes the counts of days that no figure covers any more. */
 const forgetTraffic = (database: Database, isStopped: () => boolean): Promise<void> =>
-  inBatches(deletedAtOnce, isStopped, () =>
-    database.run(sql.unsafe`
-      DELETE FROM channels.traffic WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM channels.traffic WHERE day < current_date - ${trafficDays}::int
-        LIMIT ${deletedAtOnce} FOR UPDATE SKIP LOCKED))`),
-  );
+  deleteInBatches(database, 'channels.traffic', sql.fragment`day < current_date - ${trafficDays}::int`, isStopped);
 
 const countedRow = channelRow.extend({ messages: z.number(), age_days: z.number(), is_quiet: z.boolean() });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Database, inBatches, sql } from '@natter/database';
+import { type Database, deleteInBatches, sql } from '@natter/database';
 import type { PagePreview } from '@natter/markdown';
 import { z } from 'zod';
 
@@ -8,7 +8,6 @@ const keptHours = 24;
 const failureKeptMinutes = 10;
 /** Pages that are fetched for a realm in an hour; further links have no previews. */
 const maxPerHour = 1_000;
-const deletedAtOnce = 5_000;
 
 const cachedRow = z.object({
   url_hash: z.string(),
@@ -66,9 +65,4 @@ export async function fetchesLeft(database: Database, realmId: number): Promise<
 
 /** Pages count for an hour, so a failure is kept for this long. */
 export const forgetPages = (database: Database, isStopped: () => boolean): Promise<void> =>
-  inBatches(deletedAtOnce, isStopped, () =>
-    database.run(sql.unsafe`
-      DELETE FROM messaging.link_preview WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM messaging.link_preview WHERE expires_at < now() - interval '1 hour'
-        LIMIT ${deletedAtOnce} FOR UPDATE SKIP LOCKED))`),
-  );
+  deleteInBatches(database, 'messaging.link_preview', sql.fragment`expires_at < now() - interval '1 hour'`, isStopped);

@@ -1,4 +1,4 @@
-import { type Database, inBatches, sql, type Work } from '@natter/database';
+import { type Database, deleteInBatches, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { isBotFull, isOwnerFull, ownerOf } from '../model/sending/triggered-webhooks.ts';
 
@@ -36,7 +36,6 @@ const longestDelaySeconds = 60;
 const outageSeconds = 5;
 const maxFailures = 4;
 const oldestHours = 24;
-const deletedAtOnce = 5_000;
 
 const isRow = ({ realm_id, bot_id, message_id }: DeliveryRow) =>
   sql.fragment`realm_id = ${realm_id} AND bot_id = ${bot_id} AND message_id = ${message_id}`;
@@ -131,9 +130,9 @@ export const endOverlongWaits = (database: Database): Promise<number> =>
 
 /** Deletes messages that were not posted within a day. */
 export const forgetOld = (database: Database, isStopped: () => boolean): Promise<void> =>
-  inBatches(deletedAtOnce, isStopped, () =>
-    database.run(sql.unsafe`
-      DELETE FROM messaging.webhook_delivery WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM messaging.webhook_delivery WHERE created_at < clock_timestamp() - make_interval(hours => ${oldestHours})
-        LIMIT ${deletedAtOnce} FOR UPDATE SKIP LOCKED))`),
+  deleteInBatches(
+    database,
+    'messaging.webhook_delivery',
+    sql.fragment`created_at < clock_timestamp() - make_interval(hours => ${oldestHours})`,
+    isStopped,
   );
