@@ -2,6 +2,7 @@ import { badRequest, fileChunkBytes, fileOperations } from '@natter/contracts';
 import { type Database, type Executor, inBatches, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { type Handlers, handle } from './bus.ts';
+import { repeat } from './repeat.ts';
 
 /**
  * Stores uploaded files in chunks in the service's own schema (ADR 7), so that any process serves any file, and a file
@@ -19,10 +20,10 @@ export interface FileStore {
   /** Bytes of the chunks in a realm that are not kept, or not yet. */
   unkeptBytes(executor: Executor, realmId: number): Promise<number>;
   /** Deletes what was never kept, file by file. */
-  sweep(): Promise<void>;
+  sweep(isStopped: () => boolean): Promise<void>;
   /** Handlers with which the gateway writes and reads chunks. */
   handlers: Handlers;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 const sizeRow = z.object({ size: z.number() });
@@ -45,14 +46,10 @@ export function createFileStore(
   const file = sql.identifier([schema, 'file']);
   const chunk = sql.identifier([schema, 'file_chunk']);
   const operations = fileOperations[schema];
-  let isStopped = false;
   // One file per statement, because the chunks of a large one may take seconds.
-  const sweep = (): Promise<void> =>
-    inBatches(
-      1,
-      () => isStopped,
-      async () => {
-        const { count } = await database.one(sql.type(countRow)`
+  const sweep = (isStopped: () => boolean): Promise<void> =>
+    inBatches(1, isStopped, async () => {
+      const { count } = await database.one(sql.type(countRow)`
         WITH gone AS (
             DELETE FROM ${file} WHERE (realm_id, key) = (
               SELECT realm_id, key FROM ${file} WHERE NOT is_kept AND stored_at < now() - interval '1 hour'
@@ -60,11 +57,8 @@ export function createFileStore(
             RETURNING realm_id, key),
           chunks AS (DELETE FROM ${chunk} c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key)
         SELECT count(*)::int AS count FROM gone`);
-        return count;
-      },
-    );
-  const timer = setInterval(() => void sweep().catch(onError), sweepEveryMs);
-  timer.unref();
+      return count;
+    });
 
   return {
     sweep,
@@ -127,9 +121,6 @@ export function createFileStore(
       }),
     ],
 
-    stop: () => {
-      isStopped = true;
-      clearInterval(timer);
-    },
+    stop: repeat({ everyMs: sweepEveryMs, onError }, sweep),
   };
 }

@@ -122,8 +122,8 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   return {
     stop: async () => {
       await previews.stop();
-      files.stop();
-      uploadSweep.stop();
+      await files.stop();
+      await uploadSweep.stop();
       await owner.close();
     },
   };

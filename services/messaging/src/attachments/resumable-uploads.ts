@@ -129,7 +129,7 @@ export function resumableUploadHandlers(
 export interface UploadSweep {
   /** Deletes expired uploads in the background, unless that is in progress. */
   begin(): void;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** Deletes expired uploads from time to time. */
@@ -138,24 +138,23 @@ export function sweepResumableUploads(
   store: FileStore,
   onError: (error: unknown) => void,
 ): UploadSweep {
-  let isRunning = false;
+  let running: Promise<void> | undefined;
   let isStopped = false;
   const begin = (): void => {
-    if (isRunning) return;
-    isRunning = true;
-    withoutDeadline(() => removeExpired(database, store, () => isStopped))
+    running ??= withoutDeadline(() => removeExpired(database, store, () => isStopped))
       .catch(onError)
       .finally(() => {
-        isRunning = false;
+        running = undefined;
       });
   };
   const timer = setInterval(begin, sweepEveryMs);
   timer.unref();
   return {
     begin,
-    stop: () => {
+    stop: async () => {
       isStopped = true;
       clearInterval(timer);
+      await running;
     },
   };
 }
@@ -178,7 +177,7 @@ async function removeExpired(database: Database, store: FileStore, isStopped: ()
       SELECT count(*)::int AS count FROM expired`);
     return count;
   });
-  await store.sweep();
+  await store.sweep(isStopped);
 }
 
 /** Another user's upload, and an expired one, are answered like one that does not exist. */
