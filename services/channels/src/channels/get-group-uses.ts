@@ -11,16 +11,17 @@ const row = z.object({ id: z.number(), permissions: channelPermissionsSchema });
 export function groupUsesHandlers({ owner: { database } }: Service): Handlers {
   return [
     handle(groupOperations.getGroupUses, async ({ meta }, { group_id }) => {
+      // The condition selects channels that name the group; `groupsNamed` finds the permissions.
       const channels = await database.any(sql.type(row)`
         SELECT id, permissions FROM channels.channel WHERE realm_id = ${meta.realmId} AND NOT is_archived
           AND jsonb_path_exists(permissions, '$.* ? (@ == $group || @.direct_subgroups[*] == $group)',
             jsonb_build_object('group', ${group_id}::int))
         ORDER BY id`);
-      const objections = channels.flatMap(({ id, permissions }) => {
+      const objections = channels.map(({ id, permissions }) => {
         const settings = Object.entries(permissions)
           .filter(([, value]) => groupsNamed(value).includes(group_id))
           .map(([name]) => name);
-        return settings.length > 0 ? [{ type: 'channel' as const, channel_id: id, settings }] : [];
+        return { type: 'channel' as const, channel_id: id, settings };
       });
       return { objections };
     }),

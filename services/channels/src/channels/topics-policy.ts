@@ -1,9 +1,7 @@
 import { badRequest, channelTopicOperations, emptyTopicDisplayName, insufficientPermission } from '@natter/contracts';
-import { mayAdminister } from '@natter/permissions';
 import type { WriteContext } from '@natter/service-kit';
-import { checkedBefore, hasRealmPermission, type Service } from '../model/deciding.ts';
-import { knownChannel } from '../model/known-channel.ts';
-import { cannotAdminister } from '../model/refusals.ts';
+import { type Decision, hasRealmPermission, refuseEarly, type Service } from '../model/deciding.ts';
+import { knownChannel, requireAdministered } from '../model/known-channel.ts';
 
 /**
  * Messaging knows the topics of messages. Queried before the change is decided, because units make no bus calls, and
@@ -11,14 +9,10 @@ import { cannotAdminister } from '../model/refusals.ts';
  */
 export async function hasNamedTopics(service: Service, context: WriteContext, channelId: number): Promise<boolean> {
   const { actor, meta } = context;
-  await checkedBefore(service, context, async (database, policy) => {
+  await refuseEarly(service, context, async (database, policy) => {
     const channel = await knownChannel(database, actor, channelId);
-    if (!mayAdminister(channel, actor, channel.is_subscribed)) throw cannotAdminister();
-    if (
-      channel.topics_policy !== 'empty_topic_only' &&
-      !hasRealmPermission({ policy, actor }, 'can_set_topics_policy_group')
-    )
-      throw insufficientPermission();
+    requireAdministered(channel, actor, channel.is_subscribed);
+    if (channel.topics_policy !== 'empty_topic_only') requireTopicsPolicyRight({ policy, actor });
   });
   const { has_named_topics } = await service.bus.call(
     channelTopicOperations.hasNamedTopics,
@@ -26,6 +20,10 @@ export async function hasNamedTopics(service: Service, context: WriteContext, ch
     { meta },
   );
   return has_named_topics;
+}
+
+export function requireTopicsPolicyRight(asked: Pick<Decision, 'policy' | 'actor'>): void {
+  if (!hasRealmPermission(asked, 'can_set_topics_policy_group')) throw insufficientPermission();
 }
 
 export const notOnlyEmptyTopic = (): Error =>

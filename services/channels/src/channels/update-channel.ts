@@ -5,7 +5,6 @@ import {
   channelChange,
   channelOperations,
   checkedChannelName,
-  insufficientPermission,
   isAdministrator,
   type ParamsOf,
   type PlainChannelProperty,
@@ -20,7 +19,7 @@ import { streamPostPolicy } from '../model/channel-object.ts';
 import { channelPermissionNames, checkedPermissions, updatedValue } from '../model/channel-permissions.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
 import { requireRoomForChannels, requireRoomForDescriptions } from '../model/create-channels.ts';
-import { type Decision, deciding, hasRealmPermission, type Service } from '../model/deciding.ts';
+import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { announceDefaultChannels, announceDefaultGroups } from '../model/default-events.ts';
 import { checkedDescription } from '../model/descriptions.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
@@ -32,7 +31,7 @@ import { checkedRetention } from '../model/retention.ts';
 import { announceChangeOfChannel } from '../model/visibility.ts';
 import { archive, unarchive } from './archive-channel.ts';
 import { changedPrivacy } from './privacy.ts';
-import { hasNamedTopics, notOnlyEmptyTopic } from './topics-policy.ts';
+import { hasNamedTopics, notOnlyEmptyTopic, requireTopicsPolicyRight } from './topics-policy.ts';
 
 type Params = ParamsOf<typeof channelOperations.updateChannel> & { htmlOf: HtmlOf };
 
@@ -125,7 +124,7 @@ async function changed(
   if (params.folder_id !== undefined && params.folder_id !== channel.folder_id)
     after.folder_id = params.folder_id === null ? null : (await activeFolder(work, params.folder_id)).id;
   if (params.topics_policy !== undefined && params.topics_policy !== channel.topics_policy) {
-    if (!hasRealmPermission(decision, 'can_set_topics_policy_group')) throw insufficientPermission();
+    requireTopicsPolicyRight(decision);
     if (!isOnlyEmpty) throw notOnlyEmptyTopic();
     after.topics_policy = params.topics_policy;
   }

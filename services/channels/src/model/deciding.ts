@@ -79,9 +79,9 @@ export function reading<R>(
 }
 
 /**
- * A check before expensive reads outside the unit. The change repeats it in its unit, so it need hold only for refusals.
+ * Refuses early, before expensive reads outside the unit. The unit decides again, so a check that passes proves nothing.
  */
-export async function checkedBefore(
+export async function refuseEarly(
   { owner: { database }, policies }: Service,
   { actor, meta, attempt, hasCaughtUp }: Pick<WriteContext, 'actor' | 'meta' | 'attempt' | 'hasCaughtUp'>,
   check: (database: Database, policy: RealmPolicy) => Promise<void>,

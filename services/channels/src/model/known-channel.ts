@@ -4,7 +4,7 @@ import { hasMetadataAccess, mayAdminister } from '@natter/permissions';
 import { z } from 'zod';
 import type { Entered } from './authorization.ts';
 import { subscribersOf } from './channel-events.ts';
-import { channelColumns, channelRow } from './channel-row.ts';
+import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
 import type { Decision } from './deciding.ts';
 import { cannotAdminister, invalidChannelId } from './refusals.ts';
 
@@ -29,6 +29,10 @@ export async function administeredChannel({ work, actor }: Decision, channelId: 
   const subscribers = (await subscribersOf(work, [channel.id])).get(channel.id) ?? new Set<number>();
   const isSubscribed = subscribers.has(actor.userId);
   if (!hasMetadataAccess(channel, actor, isSubscribed)) throw invalidChannelId();
-  if (!mayAdminister(channel, actor, isSubscribed)) throw cannotAdminister();
+  requireAdministered(channel, actor, isSubscribed);
   return { channel, subscribers };
+}
+
+export function requireAdministered(channel: ChannelRow, actor: Actor, isSubscribed: boolean): void {
+  if (!mayAdminister(channel, actor, isSubscribed)) throw cannotAdminister();
 }
