@@ -56,9 +56,9 @@ describe('after the clock of Postgres was set back by a day', () => {
 
   test('a user may move messages', async () => {
     await countedUntil('move_allowance', 1);
-    await requireMoveAllowance(work(), 1);
+    await requireMoveAllowance(work(), 1, false);
     await countMoved(work(), 1, 50_000);
-    await expect(requireMoveAllowance(work(), 1)).rejects.toThrow('too many messages');
+    await expect(requireMoveAllowance(work(), 1, false)).rejects.toThrow('too many messages');
   });
 
   test('the notification bot writes about changes of a user', async () => {

@@ -16,17 +16,18 @@ export interface Move {
 
 /**
  * Refuses a move, or counts its messages; returns their number. Call it in a unit of its own before that of the move: a
- * move that fails later has cost as much as one that succeeds. `charged`: counted by earlier attempts of the request.
+ * move that fails later has cost as much as one that succeeds. `alreadyCounted`: by earlier attempts of the
+ * request. Throws RATE_LIMIT_HIT, REQUEST_TOO_LARGE, VersionsChanged, or the refusals of `countMovable`.
  */
-export async function admitMove(work: Work, move: Move, charged: number): Promise<number> {
+export async function admitMove(work: Work, move: Move, alreadyCounted: number): Promise<number> {
   const { mover, message, anchor, change, onlySeenBy } = move;
-  await requireMoveAllowance(work, mover, charged);
+  await requireMoveAllowance(work, mover, alreadyCounted > 0);
   await lockAnchor(work, anchor);
   const count = await countMovable(work, anchor, change, onlySeenBy);
   // If somebody loses access, there is an event for each message. Some may lose only other messages than the anchor: the
   // move checks it again when it has locked all.
   const { losers } = await receivers(work, message, change, [anchor.id]);
   if (losers.length > 0) requireEventRoom(count);
-  if (count > charged) await countMoved(work, mover, count - charged);
+  if (count > alreadyCounted) await countMoved(work, mover, count - alreadyCounted);
   return count;
 }

@@ -9,10 +9,10 @@ const longestSeconds = windowSeconds + (moves.perRequest * windowSeconds) / move
 /**
  * Locks the allowance of a user who moves several messages, and throws RATE_LIMIT_HIT while earlier moves exceed it. One
  * move may exceed it, so that a large topic moves at once; the next one then waits the longer. Call it before any message
- * is locked: otherwise two moves of a user could wait for each other. `charged`: the messages that the same request has
- * counted.
+ * is locked: otherwise two moves of a user could wait for each other. `hasCounted`: whether the same request has counted
+ * messages.
  */
-export async function requireMoveAllowance(work: Work, userId: number, charged = 0): Promise<void> {
+export async function requireMoveAllowance(work: Work, userId: number, hasCounted: boolean): Promise<void> {
   await work.run(sql.unsafe`
     INSERT INTO messaging.move_allowance AS a (realm_id, user_id, used_until) VALUES (${work.realmId}, ${userId}, clock_timestamp())
     ON CONFLICT (realm_id, user_id) DO UPDATE SET used_until = clock_timestamp()
@@ -20,7 +20,7 @@ export async function requireMoveAllowance(work: Work, userId: number, charged =
   const { used } = await work.one(sql.type(z.object({ used: z.number() }))`
     SELECT extract(epoch FROM used_until - clock_timestamp())::float8 AS used FROM messaging.move_allowance
     WHERE realm_id = ${work.realmId} AND user_id = ${userId} FOR UPDATE`);
-  if (used > windowSeconds && charged === 0)
+  if (used > windowSeconds && !hasCounted)
     throw new ChatError('RATE_LIMIT_HIT', 'You have moved too many messages. Try again later.', {
       'retry-after': used - windowSeconds,
     });

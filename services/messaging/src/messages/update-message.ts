@@ -41,8 +41,8 @@ interface Sources {
 /** Edits of content, and moves between topics and channels. */
 export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers {
   const { database } = owner;
-  /** The messages that running requests have counted. */
-  const charged = new WeakMap<RequestMeta, number>();
+  /** How many messages each running request has counted. */
+  const alreadyCounted = new WeakMap<RequestMeta, number>();
   return [
     handleWrite(messageChangeOperations.updateMessage, async (context, params) => {
       const { actor, meta } = context;
@@ -111,9 +111,9 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
     const { actor, meta } = context;
     // The bots of a user share the allowance of the user.
     const mover = actor.botOwnerId ?? actor.userId;
-    const before = charged.get(meta) ?? 0;
+    const before = alreadyCounted.get(meta) ?? 0;
     const count = await context.write((work) => admitMove(work, { ...move, mover }, before), { isPart: true });
-    charged.set(meta, Math.max(count, before));
+    alreadyCounted.set(meta, Math.max(count, before));
     return count;
   }
 

@@ -100,8 +100,8 @@ async function clearPartOf({ background, channels, policies }: Retention, place:
     const removed = await background(realmId, async (work) => {
       work.expectVersions(basis);
       const here = sql.fragment`m.realm_id = ${realmId} AND ${where}`;
-      // Ids are ordered by time, so the oldest come first and newer ones are not read. A message that another process
-      // deletes, moves or edits is left to the next round.
+      // Ids are nearly ordered by time: only times of a wrong clock differ (see `isPast`). So the oldest come first, and
+      // newer ones are not read. A message that another process deletes, moves or edits is left to the next round.
       const rows = await work.any(sql.type(messageRow)`
         SELECT m.id, m.topic, m.recipient_ids FROM messaging.message m
         WHERE ${here} AND m.sent_at < clock_timestamp() - make_interval(days => ${days}) AND m.id = ANY (ARRAY(
@@ -120,7 +120,7 @@ async function clearPartOf({ background, channels, policies }: Retention, place:
     });
     return removed === batchSize;
   } catch (error) {
-    // The policy was changed meanwhile: the next round uses the new one.
+    // The policy was changed, or messages were deleted or moved, meanwhile: the next round decides again.
     if (error instanceof VersionsChanged) return false;
     throw error;
   }

@@ -11,6 +11,7 @@ import {
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
+import type { SystemBot } from '../model/notice.ts';
 import { removedEvent, type ScheduledRow, scheduledColumns, scheduledRow } from '../model/scheduled-row.ts';
 import type { DecideSend, Sendable } from '../model/sending/decide-planned.ts';
 import { failScheduled } from './failure.ts';
@@ -162,7 +163,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
 const readDue = (database: Database, realmId: number, except: number[]): Promise<DueRow[]> =>
   database.any(sql.type(dueRow)`
     SELECT ${scheduledColumns}, extract(epoch FROM clock_timestamp() - due_at)::float8 AS late,
-      EXISTS (SELECT FROM messaging.system_bot b WHERE b.realm_id = ${realmId} AND b.user_id = sender_id AND b.name = 'Welcome Bot') AS is_welcome
+      EXISTS (SELECT FROM messaging.system_bot b WHERE b.realm_id = ${realmId} AND b.user_id = sender_id AND b.name = ${'Welcome Bot' satisfies SystemBot}) AS is_welcome
     FROM messaging.scheduled_message
     WHERE state = 'waiting' AND realm_id = ${realmId} AND due_at <= clock_timestamp() AND id <> ALL(${sql.array(except, 'int4')})
     ORDER BY due_at, id LIMIT ${batchSize}`);

@@ -12,7 +12,7 @@ const dependents = ['reaction', 'submessage', 'message_edit', 'arrival', 'flag',
 
 /**
  * Deletes messages of one conversation with all dependent rows, and notifies the users who had them. The caller holds
- * locks on them. If some of them were deleted or moved before, nothing is deleted and nobody is notified.
+ * locks on them. Throws VersionsChanged if some of them were deleted or moved before.
  */
 export async function removeMessages(
   work: Work,
