@@ -46,7 +46,7 @@ const model = {
   muted: new Set(),
   writing: { groups: new Map(groups.map((one) => [one.id, one])) },
 } as unknown as Model;
-const around: Surroundings = { model, place: undefined, writers: new Set() };
+const around: Surroundings = { model };
 const labels = (query: string, given = around) => suggestMentions(query, false, given).map(({ label }) => label);
 
 test('muted people are not suggested', () => {

@@ -94,9 +94,10 @@ function best<T>(index: readonly Indexed<T>[], query: string, bonusOf: (one: T) 
 
 export interface Surroundings {
   model: Model;
-  place: Place | undefined;
+  /** The conversation for which people are found. */
+  place?: Place | undefined;
   /** People who wrote in the conversation. */
-  writers: ReadonlySet<number>;
+  writers?: ReadonlySet<number>;
 }
 
 /** People by name to write to or to mention, without those whom the reader muted. */
@@ -111,7 +112,7 @@ export function findPeople(query: string, { model, place, writers }: Surrounding
   const recent = recentOf(model);
   const bonusOf = ({ id, isActive, isBot }: Person): number => {
     if (!isActive) return Number.NEGATIVE_INFINITY;
-    return (writers.has(id) || participants.has(id) ? 50 : 0) + (recent.has(id) ? 20 : 0) - (isBot ? 10 : 0);
+    return (writers?.has(id) || participants.has(id) ? 50 : 0) + (recent.has(id) ? 20 : 0) - (isBot ? 10 : 0);
   };
   return best(indexOf(peopleOf(model), nameOf), query, bonusOf, count).filter(({ isActive }) => isActive);
 }

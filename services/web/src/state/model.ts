@@ -1,6 +1,5 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
 import { applyToBots, type Bots, botsOf } from './bots.ts';
-import { applyToCollections, type Collections, collectionsOf, collectionTypes } from './collections.ts';
 import { applyToFolders, type Folders, foldersOf } from './folders.ts';
 import { applyToMarks, type Marks, marksOf, minus } from './marks.ts';
 import {
@@ -15,6 +14,12 @@ import {
 } from './members.ts';
 import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
 import { applyToRealm, type Realm, realmOf } from './realm.ts';
+import {
+  applyToRealmCollections,
+  type RealmCollections,
+  realmCollectionsOf,
+  realmCollectionTypes,
+} from './realm-collections.ts';
 import { applyToRules, type Rules, rulesOf } from './rules.ts';
 import { applyToSocial, type Social, socialOf, socialTypes } from './social.ts';
 import { applyToWriting } from './writing.ts';
@@ -44,7 +49,7 @@ export interface Model extends Social {
   rules: Rules;
   realm: Realm;
   bots: Bots;
-  collections: Collections;
+  realmCollections: RealmCollections;
   marks: Marks;
   writing: Writing;
 }
@@ -58,7 +63,7 @@ const commonTypes = [
   ...['update_message_flags', 'delete_message', 'realm_bot'],
   ...writingTypes,
   ...socialTypes,
-  ...collectionTypes,
+  ...realmCollectionTypes,
 ];
 export const registerParams = {
   apply_markdown: true,
@@ -125,7 +130,7 @@ export function modelOf(answer: Snapshot): Model {
     rules: rulesOf(answer),
     realm: realmOf(answer),
     bots: botsOf(answer),
-    collections: collectionsOf(answer),
+    realmCollections: realmCollectionsOf(answer),
     marks: marksOf(answer),
     writing: writingOf(answer),
     ...socialOf(answer),
@@ -206,8 +211,8 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
   const realm = applyToRealm(model.realm, event);
   const folders = applyToFolders(model.folders, event);
   const bots = applyToBots(model.bots, event);
-  const collections = applyToCollections(model.collections, event);
-  const parts = { realm, rules, writing, folders, bots, collections };
+  const realmCollections = applyToRealmCollections(model.realmCollections, event);
+  const parts = { realm, rules, writing, folders, bots, realmCollections };
   const isSame = Object.entries(parts).every(([name, part]) => part === model[name as keyof typeof parts]);
   if (next === model && isSame && marks === model.marks) return model;
   return {

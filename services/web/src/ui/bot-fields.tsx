@@ -19,7 +19,7 @@ const interfaces = [
   [2, t('interfaceSlack')],
 ] as const;
 
-/** The fields whose values the server may refuse, and what its refusals say. The first that fits counts. */
+/** The fields whose values the server may refuse, with patterns of the refusals of each; the first match counts. */
 export const botCauses = {
   shortName: /username/i,
   url: /payload_url/,
@@ -140,15 +140,12 @@ function ChannelField({ label, none, value, onChange }: ChannelFieldProps) {
   );
 }
 
-const noWriters: ReadonlySet<number> = new Set();
-
 /** The owner of a bot. Without the choice of another person, it keeps its owner. */
 export function OwnerField({ owner, onChange }: { owner: number | null; onChange: (owner: number | null) => void }) {
   const model = useSelected((state) => state.model);
   const [before] = useState(owner);
   const [query, setQuery] = useState(before === null ? '' : personName(model, before));
-  const around = { model, place: undefined, writers: noWriters };
-  const found = findPeople(query, around).filter(({ isBot }) => !isBot);
+  const found = findPeople(query, { model }).filter(({ isBot }) => !isBot);
   return (
     <>
       <ComboField

@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import type { Bot } from '../state/bots.ts';
 import { t } from '../text/text.ts';
-import { copy, download } from './clipboard.ts';
+import { copy } from './clipboard.ts';
 import { ConfirmButton } from './confirm-button.tsx';
+import { download } from './download.ts';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';

@@ -2,6 +2,7 @@ import { type FormEvent, useCallback, useEffect, useState } from 'react';
 import { t } from '../text/text.ts';
 import { ChannelSettings } from './channel-settings.tsx';
 import { Check, Field } from './field.tsx';
+import { type Listed, listedChannels } from './listed-channels.ts';
 import { Modal } from './modal.tsx';
 import { closeDialog } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
@@ -9,12 +10,6 @@ import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
 
-interface Listed {
-  id: number;
-  name: string;
-  description: string;
-  isPrivate: boolean;
-}
 const shown = 100;
 
 /** All channels that the person may see. */
@@ -26,25 +21,7 @@ export default function Channels() {
   const [open, setOpen] = useState<number>();
   const loading = useTask();
   const channels = useSelected(({ model }) => model.channels);
-  const load = useCallback(async () => {
-    const { streams } = await client.getChannels();
-    const listed = streams as unknown as {
-      stream_id: number;
-      name: string;
-      description: string;
-      invite_only: boolean;
-    }[];
-    setAll(
-      listed
-        .map((one) => ({
-          id: one.stream_id,
-          name: one.name,
-          description: one.description,
-          isPrivate: one.invite_only,
-        }))
-        .sort((a, b) => a.name.localeCompare(b.name)),
-    );
-  }, [client]);
+  const load = useCallback(async () => setAll(await listedChannels(client)), [client]);
   // Subscribing may create channels.
   useEffect(() => void loading.run(load), [load, channels.size]);
   const wanted = filter.trim().toLowerCase();

@@ -28,7 +28,6 @@ interface MembersFieldProps {
   onRemove: (kind: Kind, id: number) => void;
 }
 
-const noWriters: ReadonlySet<number> = new Set();
 const shown = 8;
 const shownMembers = 60;
 const noGroups: readonly number[] = [];
@@ -108,8 +107,7 @@ function choicesOf(query: string, model: Model, { members, groups }: { members: 
     .filter((id) => !members.groups.includes(id) && nameOfGroup(model, id).toLowerCase().includes(wanted))
     .slice(0, shown / 2)
     .map((id) => ({ key: `groups ${id}`, label: nameOfGroup(model, id), detail: t('group'), insert: '' }));
-  const around = { model, place: undefined, writers: noWriters };
-  const people = findPeople(query, around, shown + members.people.length)
+  const people = findPeople(query, { model }, shown + members.people.length)
     .filter(({ id }) => !members.people.includes(id))
     .map(({ id, name, isBot }) => ({ key: `people ${id}`, label: name, detail: isBot ? t('bot') : '', insert: '' }));
   return [...foundGroups, ...people].slice(0, shown);

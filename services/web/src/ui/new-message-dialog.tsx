@@ -13,8 +13,6 @@ import { closeDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 import { TopicInput } from './topic-input.tsx';
 
-const noWriters: ReadonlySet<number> = new Set();
-
 /** Chooses where a message goes, and leads there. A text is put into the compose box. */
 export default function NewMessage({ text }: { text: string | undefined }) {
   const [kind, setKind] = useState<'channel' | 'direct'>('channel');
@@ -105,7 +103,7 @@ function ToPeople({ onGo }: ToProps) {
   const model = useSelected((state) => state.model);
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState<readonly number[]>([]);
-  const found = findPartners(query, { model, place: undefined, writers: noWriters }, 8 + chosen.length)
+  const found = findPartners(query, { model }, 8 + chosen.length)
     .filter(({ id }) => !chosen.includes(id))
     .slice(0, 8)
     .map(({ id, name, isBot }) => ({ key: String(id), label: name, detail: isBot ? t('bot') : '', insert: name }));

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { t } from '../text/text.ts';
-import { BotList } from './bot-card.tsx';
+import { BotList } from './bot-list.tsx';
 import { useSelected } from './session-context.tsx';
 
 const shown = 50;

@@ -13,7 +13,7 @@ export function Domains() {
   const { client } = useSession();
   const model = useSelected((state) => state.model);
   const task = useTask();
-  const { domains } = model.collections;
+  const { domains } = model.realmCollections;
   const mayChange = isOwner(model);
   return (
     <>

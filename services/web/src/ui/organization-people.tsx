@@ -9,7 +9,6 @@ import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
 const shown = 50;
-const noWriters: ReadonlySet<number> = new Set();
 
 /** Roles, deactivation and its end. */
 export function People() {
@@ -19,9 +18,7 @@ export function People() {
   const task = useTask();
   const setRole = (id: number, role: number): void =>
     void task.run(() => client.updateUser({ user_id_or_email: String(id), role }), t('theRoleIsChanged'));
-  const found = findPeople(filter, { model, place: undefined, writers: noWriters }, shown).filter(
-    ({ isBot }) => !isBot,
-  );
+  const found = findPeople(filter, { model }, shown).filter(({ isBot }) => !isBot);
   return (
     <section aria-labelledby="people">
       <h3 id="people">{t('people')}</h3>

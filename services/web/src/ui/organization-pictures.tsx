@@ -1,4 +1,4 @@
-import { type PictureKind, pictureKinds } from '../state/collections.ts';
+import { type PictureKind, pictureKinds } from '../state/realm-collections.ts';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Outcome } from './outcome.tsx';
@@ -25,7 +25,7 @@ export function RealmPictures() {
 
 function RealmPicture({ kind }: { kind: PictureKind }) {
   const { client } = useSession();
-  const { url, isOwn } = useSelected(({ model }) => model.collections.pictures[kind]);
+  const { url, isOwn } = useSelected(({ model }) => model.realmCollections.pictures[kind]);
   const task = useTask();
   const problems = problemsOf(task, { picture: /./ });
   const upload = (file: File): Promise<unknown> =>

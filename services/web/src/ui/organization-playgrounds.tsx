@@ -9,7 +9,7 @@ import { useTask } from './use-task.ts';
 /** Places where code of a language can be run. */
 export function Playgrounds() {
   const { client } = useSession();
-  const playgrounds = useSelected(({ model }) => model.collections.playgrounds);
+  const playgrounds = useSelected(({ model }) => model.realmCollections.playgrounds);
   const task = useTask();
   return (
     <>
@@ -42,7 +42,7 @@ export function Playgrounds() {
 
 const empty = { name: '', pygments_language: '', url_template: '' };
 type Values = typeof empty;
-/** The fields whose values the server may refuse, and what its refusals say. The first that fits counts. */
+/** The fields whose values the server may refuse, with patterns of the refusals of each; the first match counts. */
 const causes = { url_template: /URL template/, pygments_language: /in pygments/, name: /name/i };
 
 function NewPlayground() {

@@ -8,7 +8,7 @@ interface ProblemFieldProps {
   children: ReactElement<AriaAttributes>;
 }
 
-/** A field that says why the server refused its value, and then takes the focus. */
+/** A field with the reason of a refusal; it gets the focus. */
 export function ProblemField({ label, problem, children }: ProblemFieldProps) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);

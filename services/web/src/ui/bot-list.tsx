@@ -15,14 +15,14 @@ import { type Task, useTask } from './use-task.ts';
 
 interface BotListProps {
   bots: readonly Bot[];
-  /** At most this many are shown. */
-  shown: number;
+  /** At most this many are shown, and a field beside the list finds the others by name. Without it, all are shown. */
+  shown?: number;
   /** For a list without bots. */
   empty: string;
 }
 
 /** Active bots, and below them those that are deactivated. */
-export function BotList({ bots, shown, empty }: BotListProps) {
+export function BotList({ bots, shown = Number.POSITIVE_INFINITY, empty }: BotListProps) {
   const isAdministrator = useSelected(({ model }) => model.rules.isAdministrator);
   const { client } = useSession();
   const task = useTask();

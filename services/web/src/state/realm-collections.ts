@@ -23,7 +23,7 @@ interface RealmPicture {
 }
 
 /** Domains, playgrounds, default channels and pictures, which administrators edit. */
-export interface Collections {
+export interface RealmCollections {
   domains: readonly Domain[];
   playgrounds: readonly Playground[];
   /** The ids of the channels to which newcomers are subscribed. */
@@ -32,10 +32,10 @@ export interface Collections {
 }
 
 /** The types of events, and of parts of the register's answer, of these collections. */
-export const collectionTypes = ['realm_domains', 'realm_playgrounds', 'default_streams'];
+export const realmCollectionTypes = ['realm_domains', 'realm_playgrounds', 'default_streams'];
 
 type PictureFields = Readonly<Record<string, unknown>>;
-interface RawCollections {
+interface Raw {
   realm_domains: Domain[];
   realm_playgrounds: Playground[];
   realm_default_streams: number[];
@@ -46,8 +46,8 @@ const pictureOf = (raw: PictureFields, prefix: string): RealmPicture => ({
   isOwn: raw[`${prefix}_source`] === 'U',
 });
 
-export function collectionsOf(answer: object): Collections {
-  const raw = answer as RawCollections;
+export function realmCollectionsOf(answer: object): RealmCollections {
+  const raw = answer as Raw;
   const picture = (kind: PictureKind) => pictureOf(answer as PictureFields, `realm_${kind}`);
   return {
     domains: raw.realm_domains,
@@ -57,7 +57,7 @@ export function collectionsOf(answer: object): Collections {
   };
 }
 
-export function applyToCollections(before: Collections, event: ChatEvent): Collections {
+export function applyToRealmCollections(before: RealmCollections, event: ChatEvent): RealmCollections {
   switch (event.type) {
     case 'realm_domains':
       return { ...before, domains: domainsAfter(before.domains, event) };

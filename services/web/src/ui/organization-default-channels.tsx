@@ -2,33 +2,20 @@ import { type FormEvent, useCallback, useEffect, useState } from 'react';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
+import { type Listed, listedChannels } from './listed-channels.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
-interface Listed {
-  id: number;
-  name: string;
-  isPrivate: boolean;
-}
-
 /** The channels to which newcomers are subscribed. */
 export function DefaultChannels() {
   const { client } = useSession();
-  const ids = useSelected(({ model }) => model.collections.defaultChannels);
+  const ids = useSelected(({ model }) => model.realmCollections.defaultChannels);
   const [all, setAll] = useState<readonly Listed[]>([]);
   const [chosen, setChosen] = useState('');
   const loading = useTask();
   const task = useTask();
-  const load = useCallback(async () => {
-    const { streams } = await client.getChannels();
-    const listed = streams as unknown as { stream_id: number; name: string; invite_only: boolean }[];
-    setAll(
-      listed
-        .map((one) => ({ id: one.stream_id, name: one.name, isPrivate: one.invite_only }))
-        .sort((a, b) => a.name.localeCompare(b.name)),
-    );
-  }, [client]);
+  const load = useCallback(async () => setAll(await listedChannels(client)), [client]);
   // Somebody else may have added a channel that is new.
   useEffect(() => void loading.run(load), [load, ids]);
   const others = all.filter(({ id, isPrivate }) => !isPrivate && !ids.includes(id));
