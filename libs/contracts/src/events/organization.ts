@@ -154,7 +154,7 @@ export const organizationEvents = {
     body: z.strictObject({ user_id: int, consented: bool }),
   }),
   custom_profile_fields: event(
-    'The profile fields, all of them, in their order. Users have no value any more of a field or of an option of a list that is missing.',
+    'All profile fields, in their order. Values of a missing field, or of a missing option of a list, no longer exist.',
     {
       audience,
       body: z.strictObject({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { base64, id, list, string } from '../model/bounded.ts';
+import { id, list, string } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, int, json, text, textOrJson } from '../model/param.ts';
 import { withheldKinds } from '../model/withheld.ts';
+import { pictureBase64 } from './realm/uploaded-picture.ts';
 
 export const botFetchTypes: readonly string[] = ['realm_bot'];
 
@@ -10,7 +11,7 @@ export const botFetchTypes: readonly string[] = ['realm_bot'];
 export const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 } as const;
 
 const stream = text(string(1_000).optional());
-const file = text(base64(8 * 1024 * 1024).optional());
+const file = text(pictureBase64.describe('A picture of the bot.').optional());
 const pictureWeight = (params: { file?: string | undefined }): number => (params.file === undefined ? 0 : 2);
 const settings = {
   default_sending_stream: stream,

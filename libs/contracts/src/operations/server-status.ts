@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { operation, servicePrograms } from '../model/operation.ts';
 
+const people_online = z
+  .int()
+  .nullable()
+  .describe(
+    'Number of people whose clients reported presence within the last minutes; null if it is unknown, or if the organization hides presence.',
+  );
+
 /** An installation serves many organizations: an answer is about the caller's own, or about no organization. */
 export const serverStatusOperations = {
   getServerStatus: operation({
@@ -28,12 +35,7 @@ export const serverStatusOperations = {
           }),
         )
         .describe('All services, whether they answer or not.'),
-      people_online: z
-        .int()
-        .nullable()
-        .describe(
-          'How many people of the organization a client reported as present within the last minutes; null if that is unknown, or if the organization shows no presence.',
-        ),
+      people_online,
       event_queues: z.int().nullable().describe('How many event queues the organization has; null if that is unknown.'),
     }),
     deadlineMs: 5_000,
@@ -44,7 +46,7 @@ export const serverStatusOperations = {
     caller: 'internal',
     callers: ['gateway'],
     summary: 'How many people of the organization are present. Bus only.',
-    result: z.object({ people_online: z.int().nullable() }),
+    result: z.object({ people_online }),
     isReadOnly: true,
     deadlineMs: 1_500,
   }),
@@ -54,7 +56,7 @@ export const serverStatusOperations = {
     caller: 'internal',
     callers: ['gateway'],
     summary: 'How many event queues the organization has. Bus only.',
-    result: z.object({ event_queues: z.int() }),
+    result: z.object({ event_queues: z.int().describe('How many event queues the organization has.') }),
     isReadOnly: true,
     deadlineMs: 1_500,
   }),

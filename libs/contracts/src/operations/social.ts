@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { base64, id, list, string } from '../model/bounded.ts';
+import { id, list, string } from '../model/bounded.ts';
 import { operation, pageSchema } from '../model/operation.ts';
 import { bool, int, json, text } from '../model/param.ts';
+import { pictureBase64 } from './realm/uploaded-picture.ts';
 
 /** Status, mutes and alert words of people. */
 export const socialFetchTypes: readonly string[] = ['user_status', 'muted_users', 'alert_words'];
@@ -121,7 +122,7 @@ export const socialOperations = {
     http: { method: 'POST', path: '/users/me/avatar' },
     summary: "Upload the caller's picture.",
     weight: 5,
-    params: { file: text(base64(8 * 1024 * 1024).optional()) },
+    params: { file: text(pictureBase64.describe('The picture.').optional()) },
     result: avatarResult,
     errors: ['BAD_REQUEST', 'BAD_IMAGE'],
     events: ['realm_user', 'realm_bot'],
