@@ -23,6 +23,7 @@ const range = { from: 20_000, to: 32_000 };
  */
 function ownRange(): typeof range {
   if (process.env.VITEST === undefined) return range;
+  // At least `maxWorkers` of vitest.config.ts.
   const parts = 6;
   const size = (range.to - range.from) / parts;
   const from = range.from + size * (Number(process.env.VITEST_POOL_ID ?? 0) % parts);

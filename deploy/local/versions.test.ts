@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { repositoryRoot as root } from './repository-root.ts';
 
-test('all packages have the version of the release, which processes tell to administrators', () => {
+test('all packages have the version of the release, which `GET /server/status` returns', () => {
   const folders = ['libs', 'services'].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(group, name)),
   );

@@ -26,7 +26,7 @@ const MAY_PRECEDE = /[\s'"(,:<]/;
 /** The group that contains the match without its surroundings. */
 const MATCH = 2;
 
-/** The least recently used first: organizations share them. */
+/** Ordered by last use, the oldest first. All organizations share it. */
 const programs = new Map<string, RE2JS | undefined>();
 let cachedSize = 0;
 

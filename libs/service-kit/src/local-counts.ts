@@ -1,12 +1,12 @@
 /**
- * Counts of this process, used while Redis is unavailable or slow. They begin with the last ones that Redis told. Bounded;
- * the oldest count is dropped first.
+ * Counts of this process, each for some seconds. Bounded; the oldest count is dropped first. Counters in Redis use them
+ * while Redis is unavailable or slow.
  */
 export interface LocalCounts {
   get(key: string): number;
   /** Adds to a count that ends some seconds after its first addition. */
   add(key: string, by: number, seconds: number): number;
-  /** Raises a count to what all processes have together. A new count ends after some seconds. */
+  /** Raises a count to at least `to`. A new count ends after `seconds`. */
   raise(key: string, to: number, seconds: number): void;
   /** Whole seconds until a count ends; 0 if there is none. */
   left(key: string): number;

@@ -130,7 +130,8 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   mailer.start(owner.database);
   return {
     stop: async () => {
-      // A long job must not delay the mailer: if the process is killed meanwhile, a mail is sent again.
+      // In parallel: if a long job outlasted the drain, the process would be killed while it sends a mail, and the mail
+      // would be sent twice.
       await Promise.all([stopJobs(), mailer.close()]);
       await owner.close();
     },

@@ -2,7 +2,7 @@ import type { LogRedis } from '@natter/event-log';
 import { expect, test } from 'vitest';
 import { createRateLimiter } from './rate-limit.ts';
 
-test('while Redis is slow, a budget goes on from what all gateways had spent', async () => {
+test('while Redis is slow, a budget continues from the count of all gateways', async () => {
   let isSlow = false;
   let spent = 7;
   const redis = {

@@ -45,8 +45,8 @@ export const budgetOfNetwork = (kind: 'ip' | 'file' | 'wrong-key', network: stri
 export interface RateLimiter {
   /**
    * Spends a weight from budgets over all gateways, in one round trip; from none if one has too little left. A weight of 0
-   * only reads. While Redis is unavailable or slow this process counts on alone from what it knows. Returns the state of the
-   * first budget.
+   * only reads. While Redis is unavailable or slow, this process counts alone, beginning with the last known counts. Returns
+   * the state of the first budget.
    */
   spend(budgets: Budgets, weight: number): Promise<RateState>;
 }
@@ -62,7 +62,7 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
     const after = keys.map((key, index) => local.add(key, weight, budgets[index]?.rate.windowSeconds ?? 0));
     return [after[0] ?? 0, 0];
   };
-  /** Redis tells what all gateways spent of the first budget only. */
+  /** The answer of Redis contains the count of the first budget only. */
   const remember = (
     keys: readonly string[],
     budgets: readonly Budget[],

@@ -38,7 +38,7 @@ test('an actor whose cached role is older than a demotion is refused', async () 
   expect(await read(actorOf('administrator'))).toMatchObject({ people_online: 3, event_queues: 4 });
 });
 
-test('without the service that knows roles, or one that counts, the rest is answered', async () => {
+test('while users or presence is unavailable, the other values are returned', async () => {
   const { read } = statusOver([serverStatusOperations.countOnline.name]);
   expect(await read(away)).toMatchObject({ people_online: null, event_queues: 4 });
 });

@@ -13,7 +13,7 @@ import { type Bus, release, withDeadline } from '@natter/service-kit';
 const { getServerStatus, countOnline, countQueues } = serverStatusOperations;
 type Status = ResultOf<typeof getServerStatus>;
 
-/** Answers without any certain service, because any of them may be away. */
+/** Needs no other service: each may be unavailable. */
 export interface ServerStatus {
   /** `renew`: reads the actor again, because a cached role may be older than a demotion. */
   bytes(meta: RequestMeta, renew: () => Promise<Actor>): Promise<Uint8Array[]>;

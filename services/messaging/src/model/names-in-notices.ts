@@ -22,7 +22,7 @@ export function placeLink(channel: string, topic?: string, messageId?: number): 
 export const strong = (name: string): string =>
   isMarkup.test(name) || isBracket.test(name) ? asCode(name) : `**${name}**`;
 
-/** Text that may contain names, such as the reason of a refusal: it shows no markup and names nobody. */
+/** Text that may contain names, such as the reason of a refusal: rendered without markup and mentions. */
 export const plain = (text: string): string => (isMarkup.test(text) || isBracket.test(text) ? asCode(text) : text);
 
 /** A silent mention of a group. */

@@ -29,7 +29,7 @@ export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
       ...prefixed(permissionMirrors(realm)),
       ...identityOf(realm),
       ...prefixed(await picturesOf(executor, realm)),
-      // Greets users.
+      // The welcome text is for users only.
       ...(userId === undefined ? { realm_welcome_message_custom_text: '' } : {}),
       ...serverFields,
       ...constantRealmFields,

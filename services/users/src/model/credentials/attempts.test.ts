@@ -23,7 +23,7 @@ test('a count that lost its expiry with the process that made it gets one with t
   expect(expiries.get(key)).toBe(3);
 });
 
-test('while Redis is slow, counts go on from what it told last', async () => {
+test('while Redis is slow, counts continue from its last answer', async () => {
   let isSlow = false;
   const answer = async (value: number): Promise<number> => (isSlow ? new Promise(() => undefined) : value);
   const redis = { incr: () => answer(5), ttl: () => answer(30), expire: () => answer(1), del: () => answer(1) };

@@ -7,7 +7,10 @@ interface Window {
   most: number;
 }
 
-/** Counts over all processes. While Redis is unavailable or slow this process counts on alone from what Redis told last. */
+/**
+ * Counts over all processes. While Redis is unavailable or slow, this process counts alone, beginning with the last count
+ * from Redis.
+ */
 export interface Attempts {
   /** Counts one; throws RATE_LIMIT_HIT above the limit. */
   count(realmId: number, what: string, window: Window): Promise<void>;

@@ -10,7 +10,10 @@ const maxWaitSeconds = 86_400;
 /** A process that has not finished a mail after this time counts as lost, and another one sends the mail. */
 const leaseSeconds = Math.ceil((attemptMs + 60_000) / 1_000);
 const [firstPauseSeconds, longestPauseSeconds] = [1, 3_600];
-/** Pauses are up to a quarter longer. Later times were stored before the clock of the database was set back. */
+/**
+ * A mail is due at its time, or if that time is later than any pause allows: the clock of the database was set back. Pauses
+ * are up to a quarter longer.
+ */
 const isDue = sql.fragment`(due_at <= now() OR due_at > now() + make_interval(secs => ${longestPauseSeconds * 1.25}))`;
 /** As many attempts fit into the time that a mail waits. Each may deliver it, if the answer of the server is lost. */
 export const maxAttempts = 40;
