@@ -1,7 +1,7 @@
 import { Svcm } from '@nats-io/services';
 import { connect } from '@nats-io/transport-node';
 import { servicePrograms } from '@natter/contracts';
-import { microServiceName } from '@natter/service-kit';
+import { nameOnNats } from '@natter/service-kit';
 import { requireEnv } from './command.ts';
 import { type Finding, fail, ok, runbook, warn } from './finding.ts';
 
@@ -31,7 +31,7 @@ export async function checkNats(): Promise<Finding[]> {
       seen.set(name, entry);
     }
     for (const name of servicePrograms) {
-      const entry = seen.get(microServiceName(name));
+      const entry = seen.get(nameOnNats(name));
       if (!entry) findings.push(fail(name, 'no instance answers', runbook('NatterServiceMissing')));
       else
         findings.push(

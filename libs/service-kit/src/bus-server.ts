@@ -38,7 +38,7 @@ import {
   directSubjectOf,
   instanceHeader,
   keyedName,
-  microServiceName,
+  nameOnNats,
   operationNameOf,
   subjectOf,
   traceHeader,
@@ -81,11 +81,7 @@ const usualDeadlineMs = 15_000;
 /** A request ends at most this much before its caller gives up, so that the caller learns the outcome. */
 const marginMs = 250;
 
-const identityOf = (name: BusUser) => ({
-  name: microServiceName(name),
-  version: release,
-  description: `Natter ${name}`,
-});
+const identityOf = (name: BusUser) => ({ name: nameOnNats(name), version: release, description: `Natter ${name}` });
 
 export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag }: Parts): BusServer {
   const services: Service[] = [];

@@ -12,7 +12,7 @@ import { type Pinged, ping } from './ping.ts';
 export type { CallOptions } from './bus-client.ts';
 export * from './handlers.ts';
 export type { Lag } from './lag.ts';
-export { microServiceName, usageSubject } from './wire.ts';
+export { nameOnNats, usageSubject } from './wire.ts';
 
 /** Requests between services and hints, over one connection to NATS. */
 export interface Bus extends BusClient, BusServer {

@@ -14,7 +14,7 @@ import {
   servicePrograms,
 } from '@natter/contracts';
 import { committedSubject, logConflictSubject, logSubject, queueSubject, scheduledSubject } from '@natter/event-log';
-import { cancelSubjectOf, directSubjectOf, microServiceName, subjectOf, usageSubject } from './wire.ts';
+import { cancelSubjectOf, directSubjectOf, nameOnNats, subjectOf, usageSubject } from './wire.ts';
 
 /** NATS users: each service and the operator have their own. */
 export const natsUsers = busUsers;
@@ -55,9 +55,7 @@ function requests(user: NatsUser): Subjects {
         : []),
       `natter-parts.${user}.*`,
       `_INBOX.${user}.>`,
-      ...(user !== 'operator'
-        ? ['PING', 'INFO', 'STATS'].flatMap((verb) => discovery(verb, microServiceName(user)))
-        : []),
+      ...(user !== 'operator' ? ['PING', 'INFO', 'STATS'].flatMap((verb) => discovery(verb, nameOnNats(user))) : []),
     ],
   };
 }
@@ -78,7 +76,7 @@ function hints(user: NatsUser): Subjects {
   if (isService(user)) subscribe.push(...committed(eventTypesReadBy(user)));
   if (user === 'gateway' || user === 'event-queue') publish.push(queueSubject('*'));
   if (user === 'gateway') {
-    publish.push(usageSubject, ...servicePrograms.map((name) => `$SRV.PING.${microServiceName(name)}`));
+    publish.push(usageSubject, ...servicePrograms.map((name) => `$SRV.PING.${nameOnNats(name)}`));
     subscribe.push(logSubject('*'), queueSubject('*'), usageSubject);
   }
   if (user === 'event-queue') subscribe.push(logConflictSubject);

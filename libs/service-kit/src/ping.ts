@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { Svcm } from '@nats-io/services';
 import type { ServiceProgram } from '@natter/contracts';
-import { microServiceName } from './wire.ts';
+import { nameOnNats } from './wire.ts';
 
 /** The processes of a program that answered. */
 export interface Pinged {
@@ -27,7 +27,7 @@ export async function ping(nats: NatsConnection, name: ServiceProgram): Promise<
   const versions = new Set<string>();
   try {
     const client = new Svcm(nats).client({ strategy: 'stall', maxWait: patienceMs, stall: furtherMs });
-    for await (const { version } of await client.ping(microServiceName(name))) {
+    for await (const { version } of await client.ping(nameOnNats(name))) {
       latencyMs ??= performance.now() - sentAt;
       if (versions.size < maxVersions) versions.add(version);
     }

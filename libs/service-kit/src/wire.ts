@@ -36,7 +36,7 @@ export const traceHeader = 'traceparent';
 export const knownHeader = 'Natter-Knows';
 
 /** The name of a service on NATS, which lists the processes of each name and their endpoints. */
-export const microServiceName = (name: BusUser): string => `natter-${name}`;
+export const nameOnNats = (name: BusUser): string => `natter-${name}`;
 
 /** Ends with the name of the caller, which NATS verifies. */
 export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>, caller: string): string =>

@@ -14,12 +14,7 @@ import {
 } from './members.ts';
 import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
 import { applyToRealm, type Realm, realmOf } from './realm.ts';
-import {
-  applyToRealmCollections,
-  type RealmCollections,
-  realmCollectionsOf,
-  realmCollectionTypes,
-} from './realm-collections.ts';
+import { applyToCollections, type Collections, collectionsOf, collectionTypes } from './realm-collections.ts';
 import { applyToRules, type Rules, rulesOf } from './rules.ts';
 import { applyToSocial, type Social, socialOf, socialTypes } from './social.ts';
 import { applyToWriting } from './writing.ts';
@@ -49,7 +44,7 @@ export interface Model extends Social {
   rules: Rules;
   realm: Realm;
   bots: Bots;
-  realmCollections: RealmCollections;
+  realmCollections: Collections;
   marks: Marks;
   writing: Writing;
 }
@@ -63,7 +58,7 @@ const commonTypes = [
   ...['update_message_flags', 'delete_message', 'realm_bot'],
   ...writingTypes,
   ...socialTypes,
-  ...realmCollectionTypes,
+  ...collectionTypes,
 ];
 export const registerParams = {
   apply_markdown: true,
@@ -130,7 +125,7 @@ export function modelOf(answer: Snapshot): Model {
     rules: rulesOf(answer),
     realm: realmOf(answer),
     bots: botsOf(answer),
-    realmCollections: realmCollectionsOf(answer),
+    realmCollections: collectionsOf(answer),
     marks: marksOf(answer),
     writing: writingOf(answer),
     ...socialOf(answer),
@@ -211,7 +206,7 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
   const realm = applyToRealm(model.realm, event);
   const folders = applyToFolders(model.folders, event);
   const bots = applyToBots(model.bots, event);
-  const realmCollections = applyToRealmCollections(model.realmCollections, event);
+  const realmCollections = applyToCollections(model.realmCollections, event);
   const parts = { realm, rules, writing, folders, bots, realmCollections };
   const isSame = Object.entries(parts).every(([name, part]) => part === model[name as keyof typeof parts]);
   if (next === model && isSame && marks === model.marks) return model;

@@ -23,7 +23,7 @@ interface RealmPicture {
 }
 
 /** Domains, playgrounds, default channels and pictures, which administrators edit. */
-export interface RealmCollections {
+export interface Collections {
   domains: readonly Domain[];
   playgrounds: readonly Playground[];
   /** The ids of the channels to which newcomers are subscribed. */
@@ -32,7 +32,7 @@ export interface RealmCollections {
 }
 
 /** The types of events, and of parts of the register's answer, of these collections. */
-export const realmCollectionTypes = ['realm_domains', 'realm_playgrounds', 'default_streams'];
+export const collectionTypes = ['realm_domains', 'realm_playgrounds', 'default_streams'];
 
 type PictureFields = Readonly<Record<string, unknown>>;
 interface Raw {
@@ -46,7 +46,7 @@ const pictureOf = (raw: PictureFields, prefix: string): RealmPicture => ({
   isOwn: raw[`${prefix}_source`] === 'U',
 });
 
-export function realmCollectionsOf(answer: object): RealmCollections {
+export function collectionsOf(answer: object): Collections {
   const raw = answer as Raw;
   const picture = (kind: PictureKind) => pictureOf(answer as PictureFields, `realm_${kind}`);
   return {
@@ -57,7 +57,7 @@ export function realmCollectionsOf(answer: object): RealmCollections {
   };
 }
 
-export function applyToRealmCollections(before: RealmCollections, event: ChatEvent): RealmCollections {
+export function applyToCollections(before: Collections, event: ChatEvent): Collections {
   switch (event.type) {
     case 'realm_domains':
       return { ...before, domains: domainsAfter(before.domains, event) };
