@@ -74,7 +74,8 @@ const readWords = async (executor: Executor, userId: number): Promise<string[]> 
 
 export const alertWordsSnapshot: SnapshotPart = {
   types: ['alert_words'],
-  read: async (executor, { userId }) => ({
-    alert_words: userId === undefined ? [] : await readWords(executor, userId),
+  read: async (executor, { viewer }) => ({
+    alert_words: await readWords(executor, viewer.userId),
   }),
+  spectators: { alert_words: [] },
 };

@@ -207,12 +207,11 @@ async function answer(work: Work, botId: number, newOwner: number | undefined) {
 
 export const botsSnapshot = (seal: KeySeal): SnapshotPart => ({
   types: ['realm_bot'],
-  read: async (executor, { realmId, userId }) => {
-    if (userId === undefined) return { realm_bots: [] };
-    const { role } = await holderOf(executor, userId);
-    const rows = await readBots(executor, realmId, role <= roles.administrator ? everyBot : ownedBy(userId));
-    const viewer = { userId, role };
+  read: async (executor, { realmId, viewer }) => {
+    const isAdministrator = viewer.role <= roles.administrator;
+    const rows = await readBots(executor, realmId, isAdministrator ? everyBot : ownedBy(viewer.userId));
     const seen = (row: BotRow) => ({ api_key: keyFor(viewer, row, seal), services: servicesFor(viewer, row) });
     return { realm_bots: rows.map((row) => toBot(row, seen(row))) };
   },
+  spectators: { realm_bots: [] },
 });

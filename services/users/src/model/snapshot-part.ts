@@ -1,20 +1,34 @@
 import type { Executor } from '@natter/database';
 import type { Viewer } from './account-row.ts';
 
+type Section = Record<string, unknown>;
+
 export interface SnapshotRequest {
   realmId: number;
-  /** Absent for spectators. */
-  userId: number | undefined;
-  /** Like `userId`, with the role at that point in time. */
-  viewer: Viewer;
   capabilities: Record<string, boolean>;
   clientGravatar: boolean;
 }
 
+interface UserSnapshotRequest extends SnapshotRequest {
+  /** The user, with the role at that point in time. */
+  viewer: NonNullable<Viewer>;
+}
+
+type ReadForAll = (executor: Executor, request: SnapshotRequest) => Promise<Section>;
+
 /**
- * The section of a register for some fetch types. It reads in the register's snapshot, from this service's tables only.
+ * The section of a register for some fetch types. It is read in the register's snapshot, from this service's tables only.
  */
 export interface SnapshotPart {
   types: readonly string[];
-  read(executor: Executor, request: SnapshotRequest): Promise<Record<string, unknown>>;
+  /** For users. */
+  read(executor: Executor, request: UserSnapshotRequest): Promise<Section>;
+  spectators: Section | ReadForAll;
 }
+
+/** A section that spectators and users read alike. */
+export const publicPart = (types: readonly string[], read: ReadForAll): SnapshotPart => ({
+  types,
+  read,
+  spectators: read,
+});

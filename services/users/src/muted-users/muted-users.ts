@@ -81,7 +81,8 @@ async function readMuted(executor: Executor, userId: number): Promise<MutedUser[
 
 export const mutedUsersSnapshot: SnapshotPart = {
   types: ['muted_users'],
-  read: async (executor, { userId }) => ({
-    muted_users: userId === undefined ? [] : await readMuted(executor, userId),
+  read: async (executor, { viewer }) => ({
+    muted_users: await readMuted(executor, viewer.userId),
   }),
+  spectators: { muted_users: [] },
 };

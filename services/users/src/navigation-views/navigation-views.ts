@@ -114,7 +114,8 @@ const readViews = async (executor: Executor, userId: number): Promise<Navigation
 
 export const navigationViewsSnapshot: SnapshotPart = {
   types: ['navigation_views', 'navigation_view'],
-  read: async (executor, { userId }) => ({
-    navigation_views: userId === undefined ? [] : await readViews(executor, userId),
+  read: async (executor, { viewer }) => ({
+    navigation_views: await readViews(executor, viewer.userId),
   }),
+  spectators: { navigation_views: [] },
 };

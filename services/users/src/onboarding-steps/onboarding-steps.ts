@@ -52,8 +52,9 @@ async function stepsLeft(executor: Executor, userId: number): Promise<(typeof st
 
 export const onboardingStepsSnapshot: SnapshotPart = {
   types: ['onboarding_steps'],
-  read: async (executor, { userId }) => ({
-    onboarding_steps: userId === undefined ? [] : await stepsLeft(executor, userId),
+  read: async (executor, { viewer }) => ({
+    onboarding_steps: await stepsLeft(executor, viewer.userId),
     navigation_tour_video_url: null,
   }),
+  spectators: { onboarding_steps: [], navigation_tour_video_url: null },
 };

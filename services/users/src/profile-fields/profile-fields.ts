@@ -140,12 +140,12 @@ const keysOf = ({ type, field_data }: { type: number; field_data: string }): str
 
 export const profileFieldsSnapshot: SnapshotPart = {
   types: ['custom_profile_fields'],
-  read: async (executor, { realmId, userId, capabilities }) => {
-    // Spectators see no profile data.
-    const fields = userId === undefined ? [] : await readFields(executor, realmId);
+  read: async (executor, { realmId, capabilities }) => {
+    const fields = await readFields(executor, realmId);
     return {
       custom_profile_fields: capabilities.pronouns_field_type_supported ? fields : withoutPronouns(fields),
       custom_profile_field_types: profileFieldTypes,
     };
   },
+  spectators: { custom_profile_fields: [], custom_profile_field_types: profileFieldTypes },
 };

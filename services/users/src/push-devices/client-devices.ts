@@ -78,8 +78,8 @@ const readDevices = (executor: Executor, userId: number) =>
 
 export const clientDevicesSnapshot: SnapshotPart = {
   types: ['device'],
-  read: async (executor, { userId }) => {
-    const rows = userId === undefined ? [] : await readDevices(executor, userId);
+  read: async (executor, { viewer }) => {
+    const rows = await readDevices(executor, viewer.userId);
     const devices = rows.map(({ id, push_key_id, token_id }) => [
       id,
       {
@@ -89,4 +89,5 @@ export const clientDevicesSnapshot: SnapshotPart = {
     ]);
     return { devices: Object.fromEntries(devices) };
   },
+  spectators: { devices: {} },
 };

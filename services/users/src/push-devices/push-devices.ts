@@ -110,11 +110,12 @@ function inBase64(name: string, value: string | undefined): string {
 
 export const pushDevicesSnapshot: SnapshotPart = {
   types: ['push_device'],
-  read: async (executor, { userId }) => {
+  read: async (executor, { viewer }) => {
     const rows = await executor.any(sql.type(z.object({ push_account_id: z.number(), status: z.string() }))`
-      SELECT push_account_id, status FROM users.push_device WHERE user_id = ${userId ?? 0} ORDER BY push_account_id`);
+      SELECT push_account_id, status FROM users.push_device WHERE user_id = ${viewer.userId} ORDER BY push_account_id`);
     return {
       push_devices: Object.fromEntries(rows.map(({ push_account_id, status }) => [push_account_id, { status }])),
     };
   },
+  spectators: { push_devices: {} },
 };

@@ -13,14 +13,13 @@ import { normalized } from '@natter/permissions';
 import type { UsersConfig } from '../model/config.ts';
 import { type Realm, readRealm } from '../model/read-realm.ts';
 import { emojiDataUrl, pictureKinds, readPictures } from '../model/realm-pictures.ts';
-import type { SnapshotPart } from '../model/snapshot-part.ts';
+import type { SnapshotPart, SnapshotRequest } from '../model/snapshot-part.ts';
 import { constantRealmFields } from './constant-realm-fields.ts';
 import { permissionMirrors, settingMirrors } from './legacy-mirrors.ts';
 
 /** The `realm` group of a register: settings of the realm and properties of the server. */
-export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
-  types: ['realm'],
-  read: async (executor, { realmId, userId }) => {
+export function realmSnapshot(config: UsersConfig): SnapshotPart {
+  const read = async (executor: Executor, { realmId }: SnapshotRequest) => {
     const realm = await readRealm(executor, realmId);
     return {
       ...prefixed(settingsOf(realm)),
@@ -29,8 +28,6 @@ export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
       ...prefixed(permissionMirrors(realm)),
       ...identityOf(realm),
       ...prefixed(await picturesOf(executor, realm)),
-      // The welcome text is for users only.
-      ...(userId === undefined ? { realm_welcome_message_custom_text: '' } : {}),
       ...serverFields,
       ...constantRealmFields,
       max_file_upload_size_mib: config.NATTER_MAX_UPLOAD_MIB,
@@ -40,8 +37,17 @@ export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
       server_web_public_streams_enabled: config.WEB_PUBLIC_STREAMS_ENABLED,
       server_emoji_data_url: emojiDataUrl(realm.url),
     };
-  },
-});
+  };
+  return {
+    types: ['realm'],
+    read,
+    // The welcome text is for users only.
+    spectators: async (executor, request) => ({
+      ...(await read(executor, request)),
+      realm_welcome_message_custom_text: '',
+    }),
+  };
+}
 
 const serverJitsiUrl = 'https://meet.jit.si';
 

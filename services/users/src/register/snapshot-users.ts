@@ -17,7 +17,7 @@ import { groupIdsOf } from '../model/holder.ts';
 import { readProfileData } from '../model/profile-data.ts';
 import { readRealm } from '../model/read-realm.ts';
 import { rightsOf } from '../model/rights.ts';
-import type { SnapshotPart, SnapshotRequest } from '../model/snapshot-part.ts';
+import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { stubOf } from '../model/stub.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
 import { createPeopleBlocks, type Viewpoint } from './people-blocks.ts';
@@ -27,17 +27,19 @@ export function snapshotHandlers({ database }: Owner, parts: readonly SnapshotPa
     handle(eventQueueOperations.snapshotUsers, async ({ meta }, { snapshot, user_id, types, ...params }) => {
       const wanted = parts.filter((part) => types === null || part.types.some((type) => types.includes(type)));
       if (wanted.length === 0) return toJson({});
-      const userId = user_id === 0 ? undefined : user_id;
-      const request: Omit<SnapshotRequest, 'viewer'> = {
+      const request = {
         realmId: meta.realmId,
-        userId,
         capabilities: params.capabilities,
         clientGravatar: params.client_gravatar,
       };
       return inSnapshot(database, snapshot, async (executor) => {
-        const viewer = userId === undefined ? undefined : await viewerOf(executor, userId);
+        const viewer = user_id === 0 ? undefined : await viewerOf(executor, user_id);
         const answer: Record<string, unknown> = {};
-        for (const part of wanted) Object.assign(answer, await part.read(executor, { ...request, viewer }));
+        for (const { read, spectators } of wanted) {
+          if (viewer) Object.assign(answer, await read(executor, { ...request, viewer }));
+          else
+            Object.assign(answer, typeof spectators === 'function' ? await spectators(executor, request) : spectators);
+        }
         return toJson(answer);
       });
     }),
@@ -58,7 +60,6 @@ export const peopleSnapshot: SnapshotPart = {
   read: async (executor, { realmId, viewer, capabilities, clientGravatar }) => {
     const realm = await readRealm(executor, realmId);
     const { host } = realm;
-    if (!viewer) return spectatorsView(await readAccounts(executor, realmId), host);
     const own = await readAccount(executor, realmId, viewer.userId);
     const hidden = await hiddenFrom(executor, realmId, viewer);
     const viewpoint = { realmId, host, own, clientGravatar };
@@ -83,6 +84,10 @@ export const peopleSnapshot: SnapshotPart = {
       full_name: own.full_name,
       ...rightsOf(realm, holder),
     };
+  },
+  spectators: async (executor, { realmId }) => {
+    const { host } = await readRealm(executor, realmId);
+    return spectatorsView(await readAccounts(executor, realmId), host);
   },
 };
 

@@ -101,7 +101,8 @@ const readSnippets = async (executor: Executor, userId: number): Promise<SavedSn
 
 export const savedSnippetsSnapshot: SnapshotPart = {
   types: ['saved_snippets'],
-  read: async (executor, { userId }) => ({
-    saved_snippets: userId === undefined ? [] : await readSnippets(executor, userId),
+  read: async (executor, { viewer }) => ({
+    saved_snippets: await readSnippets(executor, viewer.userId),
   }),
+  spectators: { saved_snippets: [] },
 };

@@ -111,9 +111,9 @@ async function checkedEmoji(work: Work, { emoji_name, emoji_code, reaction_type 
 export const userStatusSnapshot: SnapshotPart = {
   types: ['user_status'],
   read: async (executor, { realmId, viewer }) => {
-    if (!viewer) return { user_status: {} };
     const hidden = await hiddenFrom(executor, realmId, viewer);
     const statuses = [...(await readStatuses(executor, realmId))].filter(([userId]) => !hidden.has(userId));
     return { user_status: Object.fromEntries(statuses) };
   },
+  spectators: { user_status: {} },
 };
