@@ -1,5 +1,5 @@
 import { ChatError, idsOf, type LogEvent, type RequestMeta, userVisibilityOperations } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { requireEventRoom, sql, type Work } from '@natter/database';
 import { type Bus, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import {
@@ -57,9 +57,15 @@ class Tried extends Error {}
 export async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
   const known = await acquaintances(bus, meta);
   const trying = owner.background(meta.realmId, async (work) => {
+    // Counted here: units of this service collect their events until the handler has returned (see `limitAudiences`).
+    let count = 0;
+    const emit = (): number => {
+      requireEventRoom(++count);
+      return count - 1;
+    };
     const position = await holdConsumer(work);
     await lockRealm(work);
-    if (!(await limitsGuests(work, work.realmId))) await hide(work, known, position);
+    if (!(await limitsGuests(work, work.realmId))) await hide({ ...work, emit }, known, position);
     throw new Tried();
   });
   await trying.catch((error: unknown) => {
