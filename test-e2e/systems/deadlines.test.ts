@@ -246,6 +246,25 @@ test('a migration that waits for a lock lets others pass, and is applied once th
   expect(rows).toEqual([{ owner: 'natter_event_queue' }]);
 });
 
+test('a limit of the users whom guests see is stored while messaging does not answer, and begins afterwards', async () => {
+  const { user_groups } = (await ask('GET', '/user_groups')).body;
+  const idOf = (name: string): number => user_groups.find((group: { name: string }) => group.name === name).id;
+  const limitTo = (name: string) => ask('PATCH', '/realm', { can_access_all_users_group: { new: idOf(name) } });
+  const isInForce = async (): Promise<boolean> =>
+    (await observer.query('SELECT FROM users.realm WHERE limits_guests')).rowCount === 1;
+  const messaging = system.children.find(({ program }) => program === 'messaging');
+  messaging?.kill('SIGSTOP');
+  try {
+    await expect.poll(async () => (await limitTo('role:members')).status).toBe(200);
+    expect(await isInForce()).toBe(false);
+  } finally {
+    messaging?.kill('SIGCONT');
+  }
+  await expect.poll(isInForce).toBe(true);
+  await expect.poll(async () => (await limitTo('role:everyone')).status).toBe(200);
+  expect(await isInForce()).toBe(false);
+});
+
 /** Failed and cancelled requests for messages, by the place where they were counted. */
 async function outcomes(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};

@@ -20,7 +20,7 @@ import {
 } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { isSameSetting, normalized } from '@natter/permissions';
-import { type Bus, type Handlers, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
+import { type Bus, type Handlers, handleWrite, type Owner, type UserContext, withDeadline } from '@natter/service-kit';
 import { changeOfGroups } from '../model/change.ts';
 import type { UsersConfig } from '../model/config.ts';
 import { expectOld } from '../model/expect-old.ts';
@@ -74,24 +74,28 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
   ];
 }
 
-/** Refuses a limit that could not begin because it would hide too many users from guests at once. */
-async function checkLimit(owner: Owner, bus: Bus, { meta, log }: UserContext, params: Params): Promise<void> {
+/**
+ * Refuses a limit that could not begin because it would hide too many users from guests at once. A limit that cannot be
+ * tried soon is accepted: most of the time is left to the change itself.
+ */
+async function checkLimit(owner: Owner, bus: Bus, context: UserContext, params: Params): Promise<void> {
+  const { meta, log, attempt, deadline } = context;
   const { can_access_all_users_group } = params;
-  if (can_access_all_users_group === undefined) return;
+  if (can_access_all_users_group === undefined || attempt > 0) return;
   const { permissions, systemGroups } = await readRealm(owner.database, meta.realmId);
   const wanted = { ...permissions, can_access_all_users_group: can_access_all_users_group.new };
   if (wantsLimit({ permissions, systemGroups }) || !wantsLimit({ permissions: wanted, systemGroups })) return;
-  await tryLimit(owner, bus, meta).catch((error: unknown) => {
+  await withDeadline(deadline.remainingMs() / 3, () => tryLimit(owner, bus, meta)).catch((error: unknown) => {
     if (isTooLarge(error))
       throw badRequest('The organization has too many users, groups and guests to limit which users guests see.');
     log.warn({ err: error }, 'whether a limit of guests can begin is unknown');
   });
 }
 
-/** If a service is unavailable, the limit begins when it is back. */
-async function limitNow(owner: Owner, bus: Bus, { meta, log }: UserContext): Promise<void> {
+/** If a service is unavailable, or the time is short, the limit begins later. */
+async function limitNow(owner: Owner, bus: Bus, { meta, log, deadline }: UserContext): Promise<void> {
   if (!wantsLimit(await readRealm(owner.database, meta.realmId))) return;
-  await beginLimit(owner, bus, meta).catch((error: unknown) =>
+  await withDeadline(deadline.remainingMs() / 2, () => beginLimit(owner, bus, meta)).catch((error: unknown) =>
     log.warn({ err: error }, 'limiting the guests of a realm failed; it will be retried'),
   );
 }
