@@ -65,6 +65,27 @@ test('a refusal of a call that was sent again stands when nobody did it', async 
   await expect(refused).rejects.toEqual(new ChatError('BAD_REQUEST', 'Nothing to change'));
 });
 
+test('a limit refuses no repeated call that was done before, and is not stored; guesses of a password learn nothing', async () => {
+  const answers = sharedAnswers();
+  const limit = new ChatError('RATE_LIMIT_HIT', 'You have moved too many messages. Try again later.');
+  const named: Claim = { ...claim(), namedBy: 'key', key: 'key:1' };
+  const once = { realmId: 1, answers, isRetry: () => true, failedAfterCommit };
+  const limited = (own: Claim, checksPassword: boolean, done?: Answer) =>
+    answerOnce({ ...once, claim: own, checksPassword }, 'update-message', () => {
+      if (done) answers.stored.set(own.key, done);
+      throw limit;
+    });
+  for (const own of [claim(), named]) {
+    await expect(limited(own, false)).rejects.toBe(limit);
+    expect(answers.stored.size).toBe(0);
+    const done = { result: { detached_uploads: [] } };
+    await expect(limited(own, true, done)).rejects.toBe(limit);
+    answers.stored.clear();
+    await expect(limited(own, false, done)).resolves.toEqual(done.result);
+    answers.stored.clear();
+  }
+});
+
 test('only a local id that named another request gets a second key, and only once', () => {
   const reused = new ChatError('IDEMPOTENCY_KEY_REUSED', 'used for another request');
   const local: Claim = { userId: 1, namedBy: 'local', key: 'local:1:2:17.5', fingerprint: 'f' };

@@ -107,18 +107,21 @@ export async function answerOnce(
     }
     if (!isDecided(error)) throw error;
     const isTaken = error instanceof KeyTaken;
+    const isLimit = !isTaken && error.status === 429;
+    // The limit may count what another attempt of the request did. Guesses of a password learn nothing above their limit.
+    if (isLimit && (checksPassword || !isRetry())) throw error;
     // A call that was sent only once has no other attempt that could have stored an answer. It may have been repeated
     // and executed by another process while the handler ran.
     if (!isTaken && !isRetry() && claim.namedBy === 'call') throw error;
-    // Expired credentials are not a result of the request.
-    const isStored = isNamed && !isTaken && error.status !== 401;
+    // Expired credentials and rate limits are not results of the request.
+    const isStored = isNamed && !isTaken && !isLimit && error.status !== 401;
     const known = isStored ? await answers.store(realmId, claim, toStored(error)) : await answers.find(realmId, claim);
     if (known) return replay(known);
     throw isTaken ? unavailable(error) : error;
   }
 }
 
-/** A refusal, or the error that the key has an answer. A rate limit is not a result of the request. */
+/** A refusal, or the error that the key has an answer. */
 const isDecided = (error: unknown): error is ChatError | KeyTaken =>
   error instanceof KeyTaken ||
-  (error instanceof ChatError && error.status < 500 && error.status !== 429 && error.code !== 'IDEMPOTENCY_KEY_REUSED');
+  (error instanceof ChatError && error.status < 500 && error.code !== 'IDEMPOTENCY_KEY_REUSED');

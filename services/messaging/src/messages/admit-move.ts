@@ -8,6 +8,7 @@ import { type Anchor, countMovable, lockAnchor } from './moved-messages.ts';
 /** A move of several messages that is about to begin. */
 export interface Move {
   mover: number;
+  requestId: string;
   message: ReadableMessage;
   anchor: Anchor;
   change: Change;
@@ -15,19 +16,19 @@ export interface Move {
 }
 
 /**
- * Refuses a move, or counts its messages; returns their number. Call it in a unit of its own before that of the move: a
- * move that fails later has cost as much as one that succeeds. `alreadyCounted`: by earlier attempts of the
- * request. Throws RATE_LIMIT_HIT, REQUEST_TOO_LARGE, VersionsChanged, or the refusals of `countMovable`.
+ * Refuses a move, or counts its messages once for each request; returns their number. Call it in a unit of its own before
+ * that of the move: a move that fails later has cost as much as one that succeeds. Throws RATE_LIMIT_HIT,
+ * REQUEST_TOO_LARGE, VersionsChanged, or the refusals of `countMovable`.
  */
-export async function admitMove(work: Work, move: Move, alreadyCounted: number): Promise<number> {
-  const { mover, message, anchor, change, onlySeenBy } = move;
-  await requireMoveAllowance(work, mover, alreadyCounted > 0);
+export async function admitMove(work: Work, move: Move): Promise<number> {
+  const { mover, requestId, message, anchor, change, onlySeenBy } = move;
+  const before = await requireMoveAllowance(work, mover, requestId);
   await lockAnchor(work, anchor);
   const count = await countMovable(work, anchor, change, onlySeenBy);
   // If somebody loses access, there is an event for each message. Some may lose only other messages than the anchor: the
   // move checks it again when it has locked all.
   const { losers } = await receivers(work, message, change, [anchor.id]);
   if (losers.length > 0) requireEventRoom(count);
-  if (count > alreadyCounted) await countMoved(work, mover, count - alreadyCounted);
+  if (count > before) await countMoved(work, mover, requestId, { count, before });
   return count;
 }

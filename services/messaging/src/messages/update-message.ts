@@ -1,4 +1,4 @@
-import { badRequest, idSet, messageChangeOperations, type RequestMeta } from '@natter/contracts';
+import { badRequest, idSet, messageChangeOperations } from '@natter/contracts';
 import { type Database, requireEventRoom, sql, type Work } from '@natter/database';
 import {
   type Handlers,
@@ -41,8 +41,6 @@ interface Sources {
 /** Edits of content, and moves between topics and channels. */
 export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers {
   const { database } = owner;
-  /** How many messages each running request has counted. */
-  const alreadyCounted = new WeakMap<RequestMeta, number>();
   return [
     handleWrite(messageChangeOperations.updateMessage, async (context, params) => {
       const { actor, meta } = context;
@@ -106,15 +104,10 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
     }),
   ].map((handler) => oneByOne(handler, (params) => `message ${params.message_id}`));
 
-  /** Counts the messages of a move once for each request, however often its handler runs. */
-  async function admit(context: WriteContext, move: Omit<Move, 'mover'>): Promise<number> {
-    const { actor, meta } = context;
+  function admit({ actor, meta, write }: WriteContext, move: Omit<Move, 'mover' | 'requestId'>): Promise<number> {
     // The bots of a user share the allowance of the user.
     const mover = actor.botOwnerId ?? actor.userId;
-    const before = alreadyCounted.get(meta) ?? 0;
-    const count = await context.write((work) => admitMove(work, { ...move, mover }, before), { isPart: true });
-    alreadyCounted.set(meta, Math.max(count, before));
-    return count;
+    return write((work) => admitMove(work, { ...move, mover, requestId: meta.requestId }), { isPart: true });
   }
 
   /** Outdated data may accept, but never refuse: the commit checks versions only for accepted changes. */
