@@ -102,11 +102,15 @@ describe('after the clock of Postgres was set back by a day', () => {
     expect(await dueBots(database)).toEqual([]);
   });
 
-  test('old messages are deleted, although the first ones were stored with later times', async () => {
+  test.each([
+    ['in a day', 24],
+    ['a day ago', -25],
+  ])('old messages are deleted, although the first ones have times %s', async (_, hours) => {
+    await database.run(sql.unsafe`DELETE FROM messaging.message`);
     await database.run(sql.unsafe`
       INSERT INTO messaging.message (realm_id, id, sender_id, recipient_ids, content, rendered_content, client, sent_at)
       SELECT ${realmId}, n, 1, '{1}', 'x', 'x', 'test', now() + CASE
-        WHEN n <= 300 THEN interval '1 day' WHEN n <= 302 THEN interval '-3 days' ELSE interval '0' END FROM generate_series(1, 303) n`);
+        WHEN n <= 300 THEN make_interval(hours => ${hours}) WHEN n <= 302 THEN interval '-3 days' ELSE interval '0' END FROM generate_series(1, 303) n`);
     const recorded = { ...work(), expectVersions: () => undefined, emit: () => 0 };
     const retention = {
       database,

@@ -16,10 +16,12 @@ export interface Retention {
 
 const daySeconds = 86_400;
 const batchSize = 200;
+/** So many messages of a place are read at most until an old one is found. */
+const readSize = 1_000;
 
 /**
  * Whether a message `m` was stored before now. The time of others was stored while the clock of the database was ahead:
- * they are deleted when it has passed, and later messages do not wait for them.
+ * they are deleted a retention after it, and later messages do not wait for them.
  */
 const isPast = sql.fragment`m.sent_at <= clock_timestamp()`;
 
@@ -87,26 +89,34 @@ async function clearSome(
 }
 
 /** Returns whether there may be more to delete. */
-async function clearPartOf({ background, channels, policies }: Retention, place: Place): Promise<boolean> {
+async function clearPartOf({ database, background, channels, policies }: Retention, place: Place): Promise<boolean> {
   const { realm_id: realmId, channel_id: channelId } = place;
   const meta: RequestMeta = { requestId: 'retention', realmId, client: 'Internal' };
   const policy = await policies.get(meta, true);
   const channel = channelId === null ? undefined : await channels.get(channelId, meta, true);
   const days = channel?.message_retention_days ?? policy.settings.message_retention_days;
-  if (days < 1 || place.age < days * daySeconds) return false;
-  const basis = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) };
+  if (days < 1) return false;
   const where = channelId === null ? sql.fragment`m.channel_id IS NULL` : sql.fragment`m.channel_id = ${channelId}`;
+  const here = sql.fragment`m.realm_id = ${realmId} AND ${where}`;
+  const limit = sql.fragment`clock_timestamp() - make_interval(days => ${days})`;
+  // Ids are ordered by time, except for times of a wrong clock: the oldest come first.
+  const earliest = sql.fragment`
+    SELECT m.id, m.sent_at FROM messaging.message m WHERE ${here} AND ${isPast} ORDER BY m.id LIMIT ${readSize}`;
+  const old = await database.any(sql.type(messageRow.pick({ id: true }))`
+    SELECT f.id FROM (${earliest}) f WHERE f.sent_at < ${limit} LIMIT ${batchSize}`);
+  if (old.length === 0) return false;
+  const oldIds = sql.array(
+    old.map(({ id }) => id),
+    'int8',
+  );
+  const basis = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) };
   try {
     const removed = await background(realmId, async (work) => {
       work.expectVersions(basis);
-      const here = sql.fragment`m.realm_id = ${realmId} AND ${where}`;
-      // Ids are nearly ordered by time: only times of a wrong clock differ (see `isPast`). So the oldest come first, and
-      // newer ones are not read. A message that another process deletes, moves or edits is left to the next round.
+      // A message that another process deletes, moves or edits is left to the next round.
       const rows = await work.any(sql.type(messageRow)`
         SELECT m.id, m.topic, m.recipient_ids FROM messaging.message m
-        WHERE ${here} AND m.sent_at < clock_timestamp() - make_interval(days => ${days}) AND m.id = ANY (ARRAY(
-          SELECT m.id FROM messaging.message m WHERE ${here} AND ${isPast} ORDER BY m.id LIMIT ${batchSize}))
-        ORDER BY m.id FOR UPDATE SKIP LOCKED`);
+        WHERE ${here} AND m.sent_at < ${limit} AND m.id = ANY(${oldIds}) ORDER BY m.id FOR UPDATE SKIP LOCKED`);
       for (const group of conversations(rows)) {
         const [first] = group;
         if (!first) continue;
@@ -120,7 +130,7 @@ async function clearPartOf({ background, channels, policies }: Retention, place:
     });
     return removed === batchSize;
   } catch (error) {
-    // The policy was changed, or messages were deleted or moved, meanwhile: the next round decides again.
+    // The policy was changed meanwhile: the next round uses the new one.
     if (error instanceof VersionsChanged) return false;
     throw error;
   }
