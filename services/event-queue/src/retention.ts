@@ -1,11 +1,11 @@
 import { type Database, type Executor, executor, sql, tryDatabaseLock, withDeadline } from '@natter/database';
-import { Gauge, type Logger, type Metrics } from '@natter/service-kit';
+import { Gauge, type Logger, type Metrics, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 
-const everyMs = 60_000;
-/** Without a partition of today nothing can be written: it is created soon after PostgreSQL is back. */
-const retryMs = 1_500;
+/** Without a partition of today nothing can be written, for example after a jump of the clock. Usually it exists. */
+const prepareEveryMs = 1_500;
 const daysAhead = 4;
+const endEveryMs = 60_000;
 /** Deadline of a round, whatever it drops; each statement also has the limit of its role. */
 const longestMs = 600_000;
 /** Number of realms whose clocks are locked at once, for one short statement. */
@@ -20,7 +20,7 @@ interface Retention {
   heldBackBy: string | undefined;
 }
 
-/** Creates future partitions and drops old ones continuously, in one process at a time. */
+/** Creates future partitions and drops old ones continuously; the latter in one process at a time. */
 export function startRetention(
   database: Database,
   { log, metrics, hours }: { log: Logger; metrics: Metrics; hours: number },
@@ -30,46 +30,24 @@ export function startRetention(
     help: '1 while old events are kept because a durable consumer has not read them',
     registers: [metrics.registry],
   });
-  let stopped = false;
-  let wake: () => void = () => undefined;
-  const loop = (async () => {
-    while (!stopped) {
-      let pauseMs = retryMs;
-      try {
-        await preparePartitions(database);
-        pauseMs = everyMs;
-        const retention = await endPartitions(database, hours);
-        if (retention) {
-          const { dropped, heldBackBy } = retention;
-          isHeldBack.set(heldBackBy ? 1 : 0);
-          if (dropped.length > 0) log.info({ dropped }, 'dropped events older than the retention');
-          if (heldBackBy) log.warn({ consumer: heldBackBy }, 'keeping old events for a consumer that is behind');
-        }
-      } catch (error) {
-        log.warn({ err: error, pauseMs }, 'maintaining the partitions of the log failed; it will be retried');
-      }
-      if (stopped) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pauseMs * (0.8 + Math.random() * 0.4));
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  })();
-  return {
-    stop: async () => {
-      stopped = true;
-      wake();
-      await loop;
-    },
-  };
+  const onError = (error: unknown): void =>
+    log.warn({ err: error }, 'maintaining the partitions of the log failed; it will be retried');
+  const stopPreparing = repeat({ everyMs: prepareEveryMs, firstMs: 0, onError }, () => preparePartitions(database));
+  const stopEnding = repeat({ everyMs: endEveryMs, firstMs: 0, onError }, async () => {
+    const retention = await endPartitions(database, hours);
+    if (!retention) return;
+    const { dropped, heldBackBy } = retention;
+    isHeldBack.set(heldBackBy ? 1 : 0);
+    if (dropped.length > 0) log.info({ dropped }, 'dropped events older than the retention');
+    if (heldBackBy) log.warn({ consumer: heldBackBy }, 'keeping old events for a consumer that is behind');
+  });
+  return { stop: async () => void (await Promise.all([stopPreparing(), stopEnding()])) };
 }
 
-/** Creates the partitions of today and of some days ahead, unless another process is at work. */
-const preparePartitions = (database: Database): Promise<unknown> =>
-  asOnlyOne(database, () => database.run(sql.unsafe`SELECT log.prepare_partitions(${daysAhead})`));
+/** Creates the partitions of today and of some days ahead that are missing. */
+async function preparePartitions(database: Database): Promise<void> {
+  await database.run(sql.unsafe`SELECT log.prepare_partitions(${daysAhead})`);
+}
 
 /**
  * Ends each partition that is older than the retention: floors are raised in batches, then it is detached without
