@@ -199,6 +199,8 @@ test('natter realm deactivate ends all sessions, and reactivate lets the same ke
 test('messages due in a deactivated realm are sent when it is reactivated; notices of bots are deleted after a day', async () => {
   const host = 'closed.example';
   const { id, owner } = await createRealm(host);
+  const form = { full_name: 'Hook', short_name: 'hook', bot_type: 3, payload_url: 'https://hook.example/' };
+  const bot = await owner.ok('POST', '/bots', { ...form, interface_type: 1 });
   expect((await natter('realm', 'deactivate', '--host', host)).code).toBe(0);
   await inPostgres(
     `INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, due_at, client)
@@ -206,6 +208,13 @@ test('messages due in a deactivated realm are sent when it is reactivated; notic
     FROM (VALUES ('notice', interval '25 hours'), ('notice', interval '1 hour'), ('message', interval '1 hour')) AS due (kind, late)`,
     [id, owner.user_id],
   );
+  await inPostgres(
+    'INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at) VALUES ($1, $2, 1, now(), now())',
+    [id, bot.user_id],
+  );
+  // Neither posted nor dropped, and the attempt does not count.
+  const postponed = `SELECT attempts FROM messaging.webhook_delivery WHERE realm_id = $1 AND due_at > now() + interval '20 seconds'`;
+  await expect.poll(() => inPostgres(postponed, [id]), { timeout: 60_000 }).toEqual([{ attempts: 0 }]);
   const ofTest = `SELECT state FROM messaging.scheduled_message WHERE realm_id = $1 AND client = 'test'`;
   await expect.poll(() => inPostgres(ofTest, [id])).toEqual([{ state: 'waiting' }, { state: 'waiting' }]);
   expect((await natter('realm', 'reactivate', '--host', host)).code).toBe(0);

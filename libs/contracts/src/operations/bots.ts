@@ -164,7 +164,7 @@ export const botOperations = {
     caller: 'internal',
     callers: ['scheduler'],
     summary:
-      'Where and how an outgoing webhook bot is called. None if the bot, its owner or the realm is deactivated. Bus only.',
+      'Where and how an outgoing webhook bot is called. None if the bot or its owner is deactivated. Refused while the realm is deactivated. Bus only.',
     params: { user_id: json(id) },
     result: z.object({
       webhook: z

@@ -18,7 +18,7 @@ import { messageObjects } from '../model/reading/message-object.ts';
 import type { DecideSend } from '../model/sending/decide-planned.ts';
 import { callWebhook } from './call-webhook.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
-import { type DeliveryRow, drop, end, maxAttempts, postpone, postponeUnreadable, repeatSoon } from './delivery-row.ts';
+import { type DeliveryRow, drop, end, maxAttempts, postpone, postponeClosed, postponeUnreadable, repeatSoon } from './delivery-row.ts';
 import { failureText, fullText, tellOwner } from './tell-owner.ts';
 import type { Reply, Triggering, Webhook } from './webhook-format.ts';
 
@@ -59,8 +59,11 @@ export async function deliverWebhook(delivery: WebhookDelivery, row: DeliveryRow
   const called = await prepare(delivery, row).catch(async (error: unknown) => {
     // Until now nothing was posted. Later outages count as attempts, so that the bot does not get the message for hours.
     if (isOutage(error)) await repeatSoon(delivery.database, row);
-    throw error;
+    if (!isClosed(error)) throw error;
+    await postponeClosed(delivery.database, row);
+    return 'closed' as const;
   });
+  if (called === 'closed') return 'retried';
   if (called === 'unreadable' && (await postponeUnreadable(delivery.database, row))) return 'retried';
   if (called === 'unreadable' || called === 'inactive') {
     await drop(delivery.database, row);
@@ -114,10 +117,13 @@ async function prepare(delivery: WebhookDelivery, row: DeliveryRow): Promise<Cal
     const { rendered_content: renderedContent } = rendered;
     return { webhook, bot, meta, triggering: { botId, realmId, host: policy.host, message, renderedContent } };
   } catch (error) {
-    if (isRefusal(error)) return 'unreadable';
+    if (isRefusal(error) && !isClosed(error)) return 'unreadable';
     throw error;
   }
 }
+
+/** Whether the realm is deactivated. */
+const isClosed = (error: unknown): boolean => error instanceof ChatError && error.code === 'REALM_DEACTIVATED';
 
 /** Sends the reply under the rules for every message of the bot. Throws `DeliveryFailed` if these refuse it. */
 async function sendReply(delivery: WebhookDelivery, row: DeliveryRow, called: Called, reply: Reply): Promise<void> {

@@ -34,6 +34,8 @@ const firstDelaySeconds = 1;
 const longestDelaySeconds = 60;
 /** Seconds before the next attempt after an outage of other services. */
 const outageSeconds = 5;
+/** Seconds before a deactivated realm is asked again. */
+const closedSeconds = 60;
 const maxFailures = 4;
 const oldestHours = 24;
 
@@ -89,6 +91,10 @@ export async function postpone(database: Database, row: DeliveryRow): Promise<bo
 /** Schedules another attempt after an outage in which nothing was posted. This attempt does not count. */
 export const repeatSoon = (database: Database, row: DeliveryRow): Promise<number> =>
   wait(database, row, { failures: row.failures, seconds: outageSeconds, attempts: row.attempts - 1 });
+
+/** Schedules another attempt of a message in a deactivated realm, which may be reactivated. This attempt does not count. */
+export const postponeClosed = (database: Database, row: DeliveryRow): Promise<number> =>
+  wait(database, row, { failures: row.failures, seconds: closedSeconds, attempts: row.attempts - 1 });
 
 /** Schedules another attempt to read the message, unless it is too old. */
 export async function postponeUnreadable(database: Database, row: DeliveryRow): Promise<boolean> {
