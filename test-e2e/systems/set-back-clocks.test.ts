@@ -18,6 +18,7 @@ import {
 import { claim, dueBots, endOverlongWaits } from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
 import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
 import { makeNoticesDue } from '../../services/messaging/src/scheduled-messages/make-notices-due.ts';
+import { forgetEnded } from '../../services/messaging/src/scheduler-service.ts';
 import { mayTell } from '../../services/messaging/src/system-messages/notice-allowance.ts';
 import { createHotState, withKnownTimes } from '../../services/presence/src/hot-state.ts';
 import { createRecordState } from '../../services/presence/src/record-state.ts';
@@ -254,4 +255,17 @@ test('an outage of other services is no attempt to post a message to a bot, and 
     expect(left).toEqual([{ attempts: 0, is_soon: true }]);
     await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET due_at = now() WHERE bot_id = ${bot.bot_id}`);
   }
+});
+
+test('messages that were sent a week ago and failed notices are deleted', async () => {
+  const realm = realmId + 1;
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, content, due_at, client, state, sent_at)
+    SELECT ${realm}, 1, 1, kind, state || days, now(), 'test', state, now() - make_interval(days => days)
+    FROM (VALUES ('message', 'sent', 8), ('message', 'sent', 6), ('message', 'failed', 8), ('notice', 'failed', 0), ('notice', 'waiting', 8))
+      AS one (kind, state, days)`);
+  await forgetEnded(database, () => false);
+  const left = await database.any(sql.type(z.object({ content: z.string() }))`
+    SELECT content FROM messaging.scheduled_message WHERE realm_id = ${realm} ORDER BY content`);
+  expect(left.map(({ content }) => content)).toEqual(['failed8', 'sent6', 'waiting8']);
 });

@@ -132,7 +132,7 @@ function startSweeps(database: Database, log: Logger): () => Promise<void> {
       log.warn({ err: error }, `${what} failed`);
   const stopping = [
     repeat({ everyMs: hourMs, onError: failed('deleting sent messages') }, (isStopped) =>
-      forgetSent(database, isStopped),
+      forgetEnded(database, isStopped),
     ),
     repeat({ everyMs: minuteMs, onError: failed('correcting the times of notices') }, () => makeNoticesDue(database)),
   ];
@@ -141,11 +141,11 @@ function startSweeps(database: Database, log: Logger): () => Promise<void> {
   };
 }
 
-/** Deletes rows of messages that were sent a week ago. */
-const forgetSent = (database: Database, isStopped: () => boolean): Promise<void> =>
+/** Deletes rows of messages that were sent a week ago, and notices that schedulers of an earlier release left as failed. */
+export const forgetEnded = (database: Database, isStopped: () => boolean): Promise<void> =>
   deleteInBatches(
     database,
     'messaging.scheduled_message',
-    sql.fragment`state = 'sent' AND sent_at < now() - interval '7 days'`,
+    sql.fragment`(state = 'sent' AND sent_at < now() - interval '7 days') OR (state = 'failed' AND kind = 'notice')`,
     isStopped,
   );
