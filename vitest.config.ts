@@ -40,6 +40,7 @@ export default defineConfig({
           include: ['test-e2e/tests/**/*.test.ts'],
           globalSetup: ['libs/testkit/src/bundled-programs.ts', 'libs/testkit/src/shared-system.ts'],
           ...common,
+          setupFiles: [...common.setupFiles, 'libs/testkit/src/few-repetitions.ts'],
         },
       },
       {

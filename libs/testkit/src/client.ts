@@ -15,6 +15,9 @@ export interface Answer {
  */
 const agent = new Agent({ keepAlive: true, timeout: 30_000 });
 
+/** Requests that `Client.ok` sent again. */
+export const repeated: string[] = [];
+
 /**
  * A bare client of the HTTP API. Strings are sent as they are, all other values as JSON, undefined values are omitted;
  * in the query for GET, otherwise in the body.
@@ -58,18 +61,21 @@ export class Client {
 
   /**
    * Like the verb methods, but throws unless the request succeeded; returns the body. On a busy machine a request may exceed
-   * its deadline, so it is sent again after a 503: under a key, so that it takes effect once.
+   * its deadline, so it is sent again after a 503: under a key, so that it takes effect once. `few-repetitions.ts` limits
+   * how many requests of a file may need it.
    */
   async ok(method: string, path: string, form: Form = {}): Promise<Json> {
     const isRead = method === 'GET' || method === 'HEAD';
-    // A local id is such a key.
-    const needsKey = !isRead && this.email !== '' && form.local_id === undefined;
+    // A local id of a queue is such a key.
+    const hasNames = form.queue_id !== undefined && form.local_id !== undefined;
+    const needsKey = !isRead && this.email !== '' && !hasNames;
     const headers: Record<string, string> = needsKey ? { 'idempotency-key': randomUUID() } : {};
     const until = isRead || this.email !== '' ? Date.now() + 120_000 : 0;
-    for (;;) {
+    for (let attempt = 0; ; attempt++) {
       const { status, body } = await this.send(method, path, form, headers);
       if (status === 200) return body;
       if (status !== 503 || Date.now() > until) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+      if (attempt === 0) repeated.push(`${method} ${path}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
