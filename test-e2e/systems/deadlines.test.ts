@@ -6,6 +6,7 @@ import { type System, startSystem } from '@natter/local/system';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Credentials, request } from '../api.ts';
+import { onEveryGateway } from '../every-gateway.ts';
 import { untilServed } from '../patience.ts';
 
 let system: System;
@@ -301,6 +302,7 @@ describe('while a service does not answer, administrators learn so, and the rest
     ['scheduler', {}],
     ['presence', { online: null }],
     ['event-queue', { queues: null }],
+    ['users', {}],
   ])('%s', async (program, unknown) => {
     // Other tests left queues.
     const before = (await ask('GET', '/server/status')).body.event_queues;
@@ -310,6 +312,9 @@ describe('while a service does not answer, administrators learn so, and the rest
     const child = system.children.find((one) => one.program === program);
     await ask('POST', '/users/me/presence', { status: 'active' });
     await expect.poll(stateOf).toEqual([200, [], usual.online, usual.queues]);
+    // Without users, a gateway answers an administrator whom it has seen.
+    const separate = { ...who, headers: { connection: 'close' } };
+    await onEveryGateway(system, () => request(system.url, separate, 'GET /server/status'));
     child?.kill('SIGSTOP');
     try {
       await expect.poll(stateOf).toEqual([200, [silentOf(program)], online, queues]);

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { type Actor, ChatError } from '@natter/contracts';
+import { type Actor, ChatError, unavailable } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
 import { expect, test, vi } from 'vitest';
 import { createAuthenticator } from './authenticator.ts';
@@ -28,7 +28,7 @@ function create(groups = 0) {
     },
   } as unknown as Bus;
   const authenticator = createAuthenticator(bus, () => true, maxBytes);
-  const show = (email: string, key = right) => authenticator.authenticate({ header: header(email, key) }, by, false);
+  const show = (email: string, key = right) => authenticator.authenticate({ header: header(email, key) }, by, 'other');
   return { asked, authenticator, show };
 }
 
@@ -95,7 +95,7 @@ function createHeld() {
   } as unknown as Bus;
   const authenticator = createAuthenticator(bus, () => true, maxBytes);
   const show = (email: string, key: string, network: string, response: ServerResponse) =>
-    authenticator.authenticate({ header: header(email, key) }, { meta: { ...meta, network }, response }, false);
+    authenticator.authenticate({ header: header(email, key) }, { meta: { ...meta, network }, response }, 'other');
   return { held, show, authenticator };
 }
 
@@ -181,4 +181,38 @@ test('guesses whose clients have left are not looked up', async () => {
   for (let at = 0; at < 16; at++) held[at]?.answer();
   await Promise.all(guesses);
   expect(held).toHaveLength(16);
+});
+
+test('without users, the server status is read with the last actor for minutes, and a poll for less', async () => {
+  let isAway = false;
+  const bus = {
+    call: async () => {
+      if (isAway) throw unavailable();
+      return { realmId: 1, userId: 1, email: 'ann' } as Actor;
+    },
+  } as unknown as Bus;
+  const authenticator = createAuthenticator(bus, () => true, maxBytes);
+  const outcomes = () =>
+    Promise.all(
+      (['server status', 'poll', 'other'] as const).map((purpose) =>
+        authenticator.authenticate({ header: header('ann', right) }, by, purpose).then(
+          ({ email }) => email,
+          (error: ChatError) => error.code,
+        ),
+      ),
+    );
+  expect(await outcomes()).toEqual(['ann', 'ann', 'ann']);
+  isAway = true;
+  const began = performance.now();
+  const clock = vi.spyOn(performance, 'now');
+  const away = 'SERVICE_UNAVAILABLE';
+  for (const [seconds, expected] of [
+    [90, ['ann', 'ann', away]],
+    [590, ['ann', away, away]],
+    [610, [away, away, away]],
+  ] as const) {
+    clock.mockReturnValue(began + seconds * 1_000);
+    expect(await outcomes()).toEqual(expected);
+  }
+  clock.mockRestore();
 });

@@ -21,12 +21,16 @@ export interface ShownBy {
   response: ServerResponse;
 }
 
+/** Why an actor is needed. */
+export type Purpose = 'poll' | 'server status' | 'other';
+
 export interface Authenticator {
   /**
    * The actor of a credential. Throws 401 codes, or SERVICE_UNAVAILABLE while the users service is unavailable. A poll
-   * may use the cached actor for a minute longer.
+   * may use the cached actor for a minute longer then. The server status uses it for ten minutes without asking: it tells
+   * administrators of such an outage, and renews the actor itself where users answers.
    */
-  authenticate(credential: Credential, by: ShownBy, isPoll: boolean): Promise<Actor>;
+  authenticate(credential: Credential, by: ShownBy, purpose: Purpose): Promise<Actor>;
   /** The actor of a credential as it is now, even if it is cached. */
   renew(credential: Credential, by: ShownBy): Promise<Actor>;
   /** The actor of a key without an address, as browsers send it when they open a file. Not cached. */
@@ -42,6 +46,7 @@ type Changed = readonly number[] | 'all';
 
 const keepMs = 60_000;
 const bridgeMs = 60_000;
+const statusBridgeMs = 600_000;
 /** Memory of an entry in the list of its user's keys. */
 const inKeysOf = 250;
 
@@ -58,7 +63,7 @@ export function createAuthenticator(
 ): Authenticator {
   /** The keys of a user's entries, because a change of a user must not look through all entries. */
   const keysOf = new Map<number, Set<string>>();
-  const cache = createSharedCache<{ actor: Actor; until: number }>({
+  const cache = createSharedCache<{ actor: Actor; until: number; askedAt: number }>({
     maxBytes,
     sizeOf: (entry, key) => stringBytes(key) + heapBytes(entry) + inKeysOf,
     onDrop: ({ actor: { userId } }, key) => {
@@ -81,6 +86,7 @@ export function createAuthenticator(
   async function lookUp({ cacheKey, ask }: LookUp, by: ShownBy): Promise<Actor> {
     const { realmId } = by.meta;
     const isTold = isCurrent(realmId, by.meta);
+    const askedAt = performance.now();
     const since: Changed[] = [];
     const others = inProgress.get(realmId) ?? new Set();
     inProgress.set(realmId, others.add(since));
@@ -91,6 +97,7 @@ export function createAuthenticator(
       keysOf.set(actor.userId, (keysOf.get(actor.userId) ?? new Set()).add(cacheKey));
       cache.set(realmId, cacheKey, {
         actor,
+        askedAt,
         until: isUsable ? performance.now() + Math.min(keepMs, validMs) : Number.NEGATIVE_INFINITY,
       });
       return actor;
@@ -104,15 +111,18 @@ export function createAuthenticator(
   }
 
   return {
-    async authenticate(credential, by, isPoll) {
+    async authenticate(credential, by, purpose) {
       const { meta } = by;
       const asked = lookUpOf(bus, credential, meta);
       const cached = cache.get(meta.realmId, asked.cacheKey);
       if (cached && cached.until > performance.now() && isCurrent(meta.realmId, meta)) return cached.actor;
+      if (cached && purpose === 'server status' && cached.askedAt + statusBridgeMs > performance.now())
+        return cached.actor;
       try {
         return await lookUp(asked, by);
       } catch (error) {
-        if (isOutage(error) && isPoll && cached && cached.until + bridgeMs > performance.now()) return cached.actor;
+        const isBridged = purpose === 'poll' && cached && cached.until + bridgeMs > performance.now();
+        if (isOutage(error) && isBridged) return cached.actor;
         throw error;
       }
     },

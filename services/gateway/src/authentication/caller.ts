@@ -5,6 +5,7 @@ import {
   needsActor,
   type Operation,
   type RequestMeta,
+  serverStatusOperations,
   uploadOperations,
 } from '@natter/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -19,7 +20,7 @@ import {
   rateLimitHit,
 } from '../rate-limit/rate-limit.ts';
 import type { SlowRefusals } from '../rate-limit/slow-refusals.ts';
-import type { Authenticator, Credential, ShownBy } from './authenticator.ts';
+import type { Authenticator, Credential, Purpose, ShownBy } from './authenticator.ts';
 
 /** A request and the reply to it. */
 export interface Exchange {
@@ -53,7 +54,7 @@ export interface Shown {
 export interface Callers {
   /** The actor of an operation that requires or permits one. */
   identify(operation: Operation, exchange: Exchange, meta: RequestMeta, shown: Shown): Promise<Actor | undefined>;
-  authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential, isPoll?: boolean): Promise<Actor>;
+  authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential): Promise<Actor>;
   /** The actor as it is now, even if it is cached. */
   renew(exchange: Exchange, meta: RequestMeta, credential: Credential): Promise<Actor>;
   /**
@@ -88,6 +89,11 @@ export const shownBy = ({ reply }: Exchange, meta: RequestMeta): ShownBy => ({ m
 
 export const isPollOf = (operation: Operation): boolean => operation.name === eventQueueOperations.getEvents.name;
 
+function purposeOf(operation: Operation): Purpose {
+  if (isPollOf(operation)) return 'poll';
+  return operation.name === serverStatusOperations.getServerStatus.name ? 'server status' : 'other';
+}
+
 /** Operations that return files that messages show, the largest responses. */
 const { getFile, getTemporaryFile, getExternalContent } = uploadOperations;
 const fileOperationNames = new Set<string>([getFile.name, getTemporaryFile.name, getExternalContent.name]);
@@ -107,7 +113,7 @@ export function createCallers(options: {
   return {
     async identify(operation, exchange, meta, { credential, keyInQuery, optionalSession }) {
       if (needsActor(operation) || (operation.caller === 'spectator' && isShown(credential)))
-        return authenticate(exchange, meta, credential, isPollOf(operation));
+        return authenticate(exchange, meta, credential, purposeOf(operation));
       // Browsers open files of pages without a header.
       if (!operation.page || operation.caller !== 'spectator') return undefined;
       if (keyInQuery !== undefined)
@@ -115,13 +121,13 @@ export function createCallers(options: {
       if (optionalSession === undefined) return undefined;
       // Browsers keep sending the cookie of a session that has ended. That is not a guess: the request continues, and
       // counts, as one without authentication.
-      const attempt = () => authenticator.authenticate({ session: optionalSession }, shownBy(exchange, meta), false);
+      const attempt = () => authenticator.authenticate({ session: optionalSession }, shownBy(exchange, meta), 'other');
       return guarded(exchange, false, attempt).catch((error: unknown) => {
         if (error instanceof ChatError && error.status === 401) return undefined;
         throw error;
       });
     },
-    authenticate,
+    authenticate: (exchange, meta, credential) => authenticate(exchange, meta, credential, 'other'),
     renew: (exchange, meta, credential) =>
       guarded(exchange, isShown(credential), () => authenticator.renew(credential, shownBy(exchange, meta))),
     countCall: (operation, { request, reply }, actor) =>
@@ -170,9 +176,14 @@ export function createCallers(options: {
     };
   }
 
-  function authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential, isPoll = false): Promise<Actor> {
+  function authenticate(
+    exchange: Exchange,
+    meta: RequestMeta,
+    credential: Credential,
+    purpose: Purpose,
+  ): Promise<Actor> {
     return guarded(exchange, isShown(credential), () =>
-      authenticator.authenticate(credential, shownBy(exchange, meta), isPoll),
+      authenticator.authenticate(credential, shownBy(exchange, meta), purpose),
     );
   }
 

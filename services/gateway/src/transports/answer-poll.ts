@@ -42,7 +42,7 @@ export async function answerPoll(
     isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;
   const asked = pollRequestOf(queue_id, from);
   const hangup = hangupOf(reply.raw);
-  const identify = () => authenticator.authenticate(credential, shownBy(call, meta), true);
+  const identify = () => authenticator.authenticate(credential, shownBy(call, meta), 'poll');
   const poller = { actor, meta, identify, hangup };
   if (isStream) {
     const hold = answers.hold(request, reply);
