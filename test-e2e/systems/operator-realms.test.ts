@@ -214,7 +214,7 @@ test('messages due in a deactivated realm are sent when it is reactivated; notic
   );
   // Neither posted nor dropped, and the attempt does not count.
   const postponed = `SELECT attempts FROM messaging.webhook_delivery WHERE realm_id = $1 AND due_at > now() + interval '20 seconds'`;
-  await expect.poll(() => inPostgres(postponed, [id]), { timeout: 60_000 }).toEqual([{ attempts: 0 }]);
+  await expect.poll(() => inPostgres(postponed, [id])).toEqual([{ attempts: 0 }]);
   const ofTest = `SELECT state FROM messaging.scheduled_message WHERE realm_id = $1 AND client = 'test'`;
   await expect.poll(() => inPostgres(ofTest, [id])).toEqual([{ state: 'waiting' }, { state: 'waiting' }]);
   expect((await natter('realm', 'reactivate', '--host', host)).code).toBe(0);

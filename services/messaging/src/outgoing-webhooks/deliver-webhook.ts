@@ -18,7 +18,16 @@ import { messageObjects } from '../model/reading/message-object.ts';
 import type { DecideSend } from '../model/sending/decide-planned.ts';
 import { callWebhook } from './call-webhook.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
-import { type DeliveryRow, drop, end, maxAttempts, postpone, postponeClosed, postponeUnreadable, repeatSoon } from './delivery-row.ts';
+import {
+  type DeliveryRow,
+  drop,
+  end,
+  maxAttempts,
+  postpone,
+  postponeClosed,
+  postponeUnreadable,
+  repeatSoon,
+} from './delivery-row.ts';
 import { failureText, fullText, tellOwner } from './tell-owner.ts';
 import type { Reply, Triggering, Webhook } from './webhook-format.ts';
 
