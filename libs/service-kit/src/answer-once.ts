@@ -108,7 +108,7 @@ export async function answerOnce(
     if (!isDecided(error)) throw error;
     const isTaken = error instanceof KeyTaken;
     const isLimit = !isTaken && error.status === 429;
-    // The limit may count what another attempt of the request did. Guesses of a password learn nothing above their limit.
+    // The limit may count what another attempt of the request did. Guesses of a password get no answer above theirs.
     if (isLimit && (checksPassword || !isRetry())) throw error;
     // A call that was sent only once has no other attempt that could have stored an answer. It may have been repeated
     // and executed by another process while the handler ran.

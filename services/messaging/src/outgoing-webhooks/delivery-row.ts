@@ -92,7 +92,7 @@ export async function postpone(database: Database, row: DeliveryRow): Promise<bo
 export const repeatSoon = (database: Database, row: DeliveryRow): Promise<number> =>
   wait(database, row, { failures: row.failures, seconds: outageSeconds, attempts: row.attempts - 1 });
 
-/** Schedules another attempt of a message in a deactivated realm, which may be reactivated. This attempt does not count. */
+/** Schedules another attempt of a message in a deactivated realm. This attempt does not count. */
 export const postponeClosed = (database: Database, row: DeliveryRow): Promise<number> =>
   wait(database, row, { failures: row.failures, seconds: closedSeconds, attempts: row.attempts - 1 });
 
