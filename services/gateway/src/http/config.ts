@@ -46,7 +46,7 @@ export const gatewayConfig = commonConfig.extend({
   NATTER_QUIET_LAG_MS: z.coerce
     .number()
     .positive()
-    .default(0.2)
+    .default(0.5)
     .describe(
       'Mean time that messages wait because of long turns of event loops, above which the organization that uses most is held back while others are served',
     ),
