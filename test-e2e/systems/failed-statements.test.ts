@@ -8,6 +8,7 @@ import {
   createDatabase,
   createUnitOfWork,
   type Database,
+  deleteInBatches,
   exportSnapshot,
   inSnapshot,
   KeyTaken,
@@ -259,4 +260,23 @@ test('a snapshot whose transaction has ended is unavailable, not an unknown erro
   const { id } = await exportSnapshot(database, async (snapshot) => snapshot);
   const read = inSnapshot(database, id, (executor) => executor.one(counts`SELECT count(*) FROM users.account`));
   await expect(read).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+});
+
+test('a sweep deletes the rows that its condition selects, and leaves locked ones to the next sweep', async () => {
+  for (const key of ['swept', 'held', 'young']) await database.run(insert(`sweep ${key}`));
+  await admin.query(`
+    UPDATE users.idempotency SET created_at = now() - interval '2 days' WHERE key IN ('sweep swept', 'sweep held')`);
+  const isOld = sql.fragment`key LIKE ${'sweep %'} AND created_at < now() - interval '1 day'`;
+  const sweep = () => deleteInBatches(database, 'users.idempotency', isOld, () => false);
+  const left = async () =>
+    (await admin.query("SELECT key FROM users.idempotency WHERE key LIKE 'sweep %' ORDER BY key")).rows;
+  await locker.query("BEGIN; SELECT FROM users.idempotency WHERE key = 'sweep held' FOR UPDATE");
+  try {
+    await sweep();
+    expect(await left()).toEqual([{ key: 'sweep held' }, { key: 'sweep young' }]);
+  } finally {
+    await locker.query('ROLLBACK');
+  }
+  await sweep();
+  expect(await left()).toEqual([{ key: 'sweep young' }]);
 });
