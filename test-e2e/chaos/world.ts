@@ -46,7 +46,6 @@ export async function startWorld(signal: AbortSignal): Promise<World> {
       NATTER_RATE_LIMIT: '1000000',
       NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '..', 'moved-clock.mjs'))}`,
       NATTER_TEST_CLOCK: clocks,
-      NATTER_TEST_CLOCK_OF: '/src/',
     },
     between: async ({ program, index, server, url }) => {
       const proxy = await proxyTo(url);

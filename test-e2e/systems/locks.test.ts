@@ -114,6 +114,7 @@ test('linkifiers wait for a process of the previous release that changes them, a
 describe('two schedulers apply retention while somebody changes an old message', () => {
   const [aged, other] = [1, 2];
   const retention = {
+    readsOn: () => false,
     background: (_: number, work: (unit: Work) => Promise<unknown>) => inRealm(messaging, 'messaging', work),
     policies: { get: async () => ({ settings: { message_retention_days: -1 }, version: 0 }) },
     channels: {

@@ -92,6 +92,7 @@ test('the first event that is never recorded after a wipe has an id of its own: 
       expect(status).toBe(200);
       for (const end = Date.now() + 10_000; Date.now() < end; await pause(100)) {
         const answer = await poll(queue.queue_id, last);
+        if (answer.status === 503) continue;
         expect(answer).toMatchObject({ status: 200 });
         const [event] = answer.body.events as Answer[];
         if (!event) continue;

@@ -7,10 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
 
 const tenMinutesMs = 600_000;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 let system: System;
 let clocks: string;
+/** By process: the milliseconds by which its clock is moved, as it said. */
+const movedMs = new Map<number, number>();
 beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
   clocks = join(dataDir, 'clocks.json');
@@ -23,20 +24,23 @@ beforeAll(async () => {
       NATTER_RATE_LIMIT: '1000000',
       NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '..', 'moved-clock.mjs'))}`,
       NATTER_TEST_CLOCK: clocks,
-      NATTER_TEST_CLOCK_OF: 'services',
     },
     log: () => undefined,
+    onLine: (line) => {
+      if (!line.includes('"clock moved"')) return;
+      const { pid, ms } = JSON.parse(line) as { pid: number; ms: number };
+      movedMs.set(pid, ms);
+    },
   });
 });
 afterAll(() => system?.stop());
 
 /** Moves the clocks of the processes of services by milliseconds, and sets all others right. */
 async function move(by: Record<string, number>): Promise<void> {
-  const moved = system.children.map((child) => [child.pid(), by[child.program] ?? 0]);
+  const moved = system.children.map((child) => [child.pid(), by[child.program] ?? 0] as const);
   await writeFile(`${clocks}.new`, JSON.stringify(Object.fromEntries(moved)));
   await rename(`${clocks}.new`, clocks);
-  // Processes read the file 50 times a second.
-  await pause(500);
+  await expect.poll(() => moved.every(([pid, ms]) => (movedMs.get(pid ?? 0) ?? 0) === ms)).toBe(true);
 }
 
 /** Follows a new queue of the owner until it has had an event of each type about a person. */

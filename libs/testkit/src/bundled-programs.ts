@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundlePrograms } from '@natter/docker';
@@ -7,11 +8,11 @@ import { bundlePrograms } from '@natter/docker';
  * Vitest's global setup: systems of tests run the services and commands as the image does. More than a hundred systems
  * start in a run, and a bundled process starts in half of the CPU time.
  */
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env.NATTER_TEST_BUNDLE !== undefined) return undefined;
+export default async function setup(): Promise<void> {
+  if (process.env.NATTER_TEST_BUNDLE !== undefined) return;
   const directory = await mkdtemp(join(tmpdir(), 'natter-programs-'));
+  // Not in a teardown: Vitest skips the remaining ones if one fails.
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
   process.env.NATTER_TEST_BUNDLE = await bundlePrograms(join(directory, 'app'));
   process.env.NODE_COMPILE_CACHE = join(directory, 'compiled');
-  // Processes that end write to the compile cache.
-  return () => rm(directory, { recursive: true, force: true, maxRetries: 10 });
 }

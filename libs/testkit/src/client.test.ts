@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { Client, repeated } from './client.ts';
+import { asked, Client } from './client.ts';
 
 test('a write that is sent again after a 503 has the same key, unless its queue and local id name it', async () => {
   const seen: IncomingHttpHeaders[] = [];
@@ -24,7 +24,7 @@ test('a write that is sent again after a 503 has the same key, unless its queue 
     expect(again).toBe(key);
   }
   expect(await keysOf({ queue_id: '1:2', local_id: '1.5' })).toEqual([undefined, undefined]);
-  expect(repeated.splice(0)).toEqual(Array.from({ length: 4 }, () => 'POST /messages'));
+  expect(asked.repeated.splice(0)).toEqual(Array.from({ length: 4 }, () => 'POST /messages'));
   server.closeAllConnections();
   server.close();
 });

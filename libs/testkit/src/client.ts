@@ -15,8 +15,8 @@ export interface Answer {
  */
 const agent = new Agent({ keepAlive: true, timeout: 30_000 });
 
-/** Requests that `Client.ok` sent again. */
-export const repeated: string[] = [];
+/** Number of requests of `Client.ok`, and those that it sent again. */
+export const asked = { requests: 0, repeated: [] as string[] };
 
 /**
  * A bare client of the HTTP API. Strings are sent as they are, all other values as JSON, undefined values are omitted;
@@ -71,11 +71,12 @@ export class Client {
     const needsKey = !isRead && this.email !== '' && !hasNames;
     const headers: Record<string, string> = needsKey ? { 'idempotency-key': randomUUID() } : {};
     const until = isRead || this.email !== '' ? Date.now() + 120_000 : 0;
+    asked.requests++;
     for (let attempt = 0; ; attempt++) {
       const { status, body } = await this.send(method, path, form, headers);
       if (status === 200) return body;
       if (status !== 503 || Date.now() > until) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
-      if (attempt === 0) repeated.push(`${method} ${path}`);
+      if (attempt === 0) asked.repeated.push(`${method} ${path}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }

@@ -103,7 +103,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   });
   await bus.announce('scheduler');
   const stopSweeps = startSweeps(owner.database, log);
-  const retention = { ...owner, channels, policies };
+  const retention = { ...owner, channels, policies, readsOn: onceADay() };
   const onRetentionError = (error: unknown, place?: object): void =>
     log.warn({ err: error, ...place }, 'retention could not be applied');
   const stopRetention = repeat(
@@ -122,6 +122,16 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
       await Promise.all([loop.stop(), webhooks.stop()]);
       await owner.close();
     },
+  };
+}
+
+/** True the first time, and then once a day. */
+function onceADay(): () => boolean {
+  let nextAt = 0;
+  return () => {
+    if (performance.now() < nextAt) return false;
+    nextAt = performance.now() + 24 * hourMs;
+    return true;
   };
 }
 

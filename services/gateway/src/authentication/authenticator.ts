@@ -63,7 +63,7 @@ export function createAuthenticator(
 ): Authenticator {
   /** The keys of a user's entries, because a change of a user must not look through all entries. */
   const keysOf = new Map<number, Set<string>>();
-  const cache = createSharedCache<{ actor: Actor; until: number; askedAt: number }>({
+  const cache = createSharedCache<{ actor: Actor; until: number; bridgedUntil: number }>({
     maxBytes,
     sizeOf: (entry, key) => stringBytes(key) + heapBytes(entry) + inKeysOf,
     onDrop: ({ actor: { userId } }, key) => {
@@ -86,19 +86,19 @@ export function createAuthenticator(
   async function lookUp({ cacheKey, ask }: LookUp, by: ShownBy): Promise<Actor> {
     const { realmId } = by.meta;
     const isTold = isCurrent(realmId, by.meta);
-    const askedAt = performance.now();
+    const asked = performance.now();
     const since: Changed[] = [];
     const others = inProgress.get(realmId) ?? new Set();
     inProgress.set(realmId, others.add(since));
     try {
       const { actor, validMs } = await (cache.get(realmId, cacheKey) ? ask() : inTurn(by, ask));
-      const isUsable = isTold && !since.some((changed) => changed === 'all' || changed.includes(actor.userId));
+      const hasChanged = since.some((changed) => changed === 'all' || changed.includes(actor.userId));
       cache.delete(realmId, cacheKey);
       keysOf.set(actor.userId, (keysOf.get(actor.userId) ?? new Set()).add(cacheKey));
       cache.set(realmId, cacheKey, {
         actor,
-        askedAt,
-        until: isUsable ? performance.now() + Math.min(keepMs, validMs) : Number.NEGATIVE_INFINITY,
+        until: isTold && !hasChanged ? performance.now() + Math.min(keepMs, validMs) : Number.NEGATIVE_INFINITY,
+        bridgedUntil: hasChanged ? Number.NEGATIVE_INFINITY : asked + Math.min(statusBridgeMs, validMs),
       });
       return actor;
     } catch (error) {
@@ -116,8 +116,7 @@ export function createAuthenticator(
       const asked = lookUpOf(bus, credential, meta);
       const cached = cache.get(meta.realmId, asked.cacheKey);
       if (cached && cached.until > performance.now() && isCurrent(meta.realmId, meta)) return cached.actor;
-      if (cached && purpose === 'server status' && cached.askedAt + statusBridgeMs > performance.now())
-        return cached.actor;
+      if (cached && purpose === 'server status' && cached.bridgedUntil > performance.now()) return cached.actor;
       try {
         return await lookUp(asked, by);
       } catch (error) {

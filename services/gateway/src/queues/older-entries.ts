@@ -14,9 +14,10 @@ interface Where {
 export interface OlderEntries {
   /**
    * Leaves no gap, and never reads beyond the tail: the credentials that an entry ends are revoked before the entry is
-   * delivered. Empty if the tail has to catch up first.
+   * delivered. Empty if the tail has to catch up first. `isComplete`: Redis answered, so that no ephemeral entries are missing
+   * that are still stored.
    */
-  read(where: Where, from: Position): Promise<LogEntry[]>;
+  read(where: Where, from: Position): Promise<{ entries: LogEntry[]; isComplete: boolean }>;
   /** Throws BAD_EVENT_QUEUE_ID for a position that the log does not have yet. */
   checkNotAhead(where: Where, from: Position): Promise<void>;
 }
@@ -24,8 +25,8 @@ export interface OlderEntries {
 export function createOlderEntries(bus: Bus, log: LogRedis, verifier: Verifier): OlderEntries {
   return {
     async read({ meta, tail, queue }, from) {
-      const entries = await readBehind(meta, queue, from);
-      return entries.filter((entry) => !isAfter(entry, tail.position));
+      const { entries, isComplete } = await readBehind(meta, queue, from);
+      return { entries: entries.filter((entry) => !isAfter(entry, tail.position)), isComplete };
     },
 
     async checkNotAhead({ meta, tail, queue }, from) {
@@ -37,16 +38,16 @@ export function createOlderEntries(bus: Bus, log: LogRedis, verifier: Verifier):
     },
   };
 
-  async function readBehind(meta: RequestMeta, queue: QueueRecord, from: Position): Promise<LogEntry[]> {
+  async function readBehind(meta: RequestMeta, queue: QueueRecord, from: Position) {
     const read = await readStream(log, verifier, queue.realm_id, from).catch(() => undefined);
     const first = read?.entries[0];
     if (read && first && (first.number === from.number || (first.number === from.number + 1 && first.n === 0)))
-      return read.entries;
+      return { entries: read.entries, isComplete: true };
     const record = await bus.call(eventQueueOperations.readLog, { after: from.number, limit: 500 }, { meta });
     if (record.floor > from.number || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);
     const entries = record.entries as LogEntry[];
     const next = entries[0];
     if (next && next.number !== from.number + 1) throw badQueue(queue.queue_id);
-    return entries;
+    return { entries, isComplete: read !== undefined };
   }
 }

@@ -136,12 +136,12 @@ class Scan implements QueueScan {
     for (let left = scannedInTurn; left > 0 && !answer.isComplete && !this.#of.isOver(); ) {
       left -= await this.#readMemory(answer, left);
       if (answer.isComplete || left <= 0 || this.#of.isOver()) return;
-      const page = await this.#tools.older.read(this.#of, this.#from);
+      const { entries: page, isComplete } = await this.#tools.older.read(this.#of, this.#from);
       await this.#take(page, answer);
       if (answer.events.length > 0) answer.isComplete = true;
       left -= weightOfOlder * page.length;
       if (page.length > 0) continue;
-      if (this.#skipLost()) continue;
+      if (isComplete && this.#skipLost()) continue;
       // The tail has to catch up.
       await new Promise((resolve) => setTimeout(resolve, catchUpMs));
       return;

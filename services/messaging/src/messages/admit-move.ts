@@ -9,6 +9,8 @@ import { type Anchor, countMovable, lockAnchor } from './moved-messages.ts';
 export interface Move {
   mover: number;
   requestId: string;
+  /** How many messages this process has counted for the request. */
+  known: number;
   message: ReadableMessage;
   anchor: Anchor;
   change: Change;
@@ -21,8 +23,8 @@ export interface Move {
  * REQUEST_TOO_LARGE, VersionsChanged, or the refusals of `countMovable`.
  */
 export async function admitMove(work: Work, move: Move): Promise<number> {
-  const { mover, requestId, message, anchor, change, onlySeenBy } = move;
-  const before = await requireMoveAllowance(work, mover, requestId);
+  const { mover, requestId, known, message, anchor, change, onlySeenBy } = move;
+  const before = await requireMoveAllowance(work, mover, { requestId, known });
   await lockAnchor(work, anchor);
   const count = await countMovable(work, anchor, change, onlySeenBy);
   // If somebody loses access, there is an event for each message. Some may lose only other messages than the anchor: the

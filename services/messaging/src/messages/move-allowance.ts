@@ -9,18 +9,23 @@ const longestSeconds = windowSeconds + (moves.perRequest * windowSeconds) / move
 /**
  * Locks the allowance of a user who moves several messages, and throws RATE_LIMIT_HIT while earlier moves exceed it. One
  * move may exceed it, so that a large topic moves at once; the next one then waits the longer. Call it before any message
- * is locked: otherwise two moves of a user could wait for each other. Returns how many messages the same request has
- * counted: it may run again, also in another process if the first one was killed before the move was committed.
+ * is locked: otherwise two moves of a user could wait for each other. Returns how many messages the request has counted:
+ * `known` in this process, or in another one that was killed before the move was committed.
  */
-export async function requireMoveAllowance(work: Work, userId: number, requestId: string): Promise<number> {
+export async function requireMoveAllowance(
+  work: Work,
+  userId: number,
+  { requestId, known }: { requestId: string; known: number },
+): Promise<number> {
   await work.run(sql.unsafe`
     INSERT INTO messaging.move_allowance AS a (realm_id, user_id, used_until) VALUES (${work.realmId}, ${userId}, clock_timestamp())
     ON CONFLICT (realm_id, user_id) DO UPDATE SET used_until = clock_timestamp()
       WHERE a.used_until > clock_timestamp() + make_interval(secs => ${longestSeconds})`);
-  const { used, counted } = await work.one(sql.type(z.object({ used: z.number(), counted: z.number() }))`
+  const { used, stored } = await work.one(sql.type(z.object({ used: z.number(), stored: z.number() }))`
     SELECT extract(epoch FROM used_until - clock_timestamp())::float8 AS used,
-      CASE WHEN counted_request = ${requestId} THEN counted ELSE 0 END AS counted
+      CASE WHEN counted_request = ${requestId} THEN counted ELSE 0 END AS stored
     FROM messaging.move_allowance WHERE realm_id = ${work.realmId} AND user_id = ${userId} FOR UPDATE`);
+  const counted = Math.max(known, stored);
   if (used > windowSeconds && counted === 0)
     throw new ChatError('RATE_LIMIT_HIT', 'You have moved too many messages. Try again later.', {
       'retry-after': used - windowSeconds,

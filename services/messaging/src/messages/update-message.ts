@@ -1,4 +1,4 @@
-import { badRequest, idSet, messageChangeOperations } from '@natter/contracts';
+import { badRequest, idSet, messageChangeOperations, type RequestMeta } from '@natter/contracts';
 import { type Database, requireEventRoom, sql, type Work } from '@natter/database';
 import {
   type Handlers,
@@ -41,6 +41,8 @@ interface Sources {
 /** Edits of content, and moves between topics and channels. */
 export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers {
   const { database } = owner;
+  /** How many messages each running request has counted. */
+  const counted = new WeakMap<RequestMeta, number>();
   return [
     handleWrite(messageChangeOperations.updateMessage, async (context, params) => {
       const { actor, meta } = context;
@@ -104,10 +106,17 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
     }),
   ].map((handler) => oneByOne(handler, (params) => `message ${params.message_id}`));
 
-  function admit({ actor, meta, write }: WriteContext, move: Omit<Move, 'mover' | 'requestId'>): Promise<number> {
+  async function admit(
+    { actor, meta, write }: WriteContext,
+    move: Omit<Move, 'mover' | 'requestId' | 'known'>,
+  ): Promise<number> {
     // The bots of a user share the allowance of the user.
     const mover = actor.botOwnerId ?? actor.userId;
-    return write((work) => admitMove(work, { ...move, mover, requestId: meta.requestId }), { isPart: true });
+    const known = counted.get(meta) ?? 0;
+    const admitted = { ...move, mover, requestId: meta.requestId, known };
+    const count = await write((work) => admitMove(work, admitted), { isPart: true });
+    counted.set(meta, Math.max(count, known));
+    return count;
   }
 
   /** Outdated data may accept, but never refuse: the commit checks versions only for accepted changes. */

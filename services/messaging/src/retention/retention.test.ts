@@ -5,6 +5,7 @@ test('messages of a realm are deleted although those of another realm cannot be'
   const places = [1, 2].map((realm_id) => ({ realm_id, channel_id: null, age: 1e9 }));
   const cleared: number[] = [];
   const retention = {
+    readsOn: () => false,
     database: { any: async () => places },
     policies: {
       get: async ({ realmId }: { realmId: number }) => {
@@ -34,6 +35,7 @@ test('a realm with many messages to delete takes turns with the others', async (
   ]);
   const cleared: number[] = [];
   const retention = {
+    readsOn: () => false,
     database: { any: async () => places },
     policies: { get: async () => ({ settings: { message_retention_days: 1 }, version: 1 }) },
     background: async (realmId: number) => {

@@ -12,6 +12,11 @@ export interface Retention {
   background: Background;
   channels: ChannelCache;
   policies: RealmPolicies;
+  /**
+   * Whether this round reads on where the first message is not old: the clock may have been wrong when it was stored. This
+   * reads many messages of each place, so it is seldom.
+   */
+  readsOn(): boolean;
 }
 
 const daySeconds = 86_400;
@@ -27,7 +32,9 @@ const isPast = sql.fragment`m.sent_at <= clock_timestamp()`;
 
 /** The oldest message of each channel, and of direct messages (null). */
 const oldestRow = z.object({ realm_id: z.number(), channel_id: z.number().nullable(), age: z.number() });
-type Place = z.infer<typeof oldestRow>;
+interface Place extends z.infer<typeof oldestRow> {
+  readsOn: boolean;
+}
 const messageRow = z.object({ id: z.number(), topic: z.string(), recipient_ids: z.array(z.number()).nullable() });
 
 /**
@@ -63,7 +70,8 @@ export async function applyRetention(
         WHERE m.realm_id = d.realm_id AND m.channel_id IS NULL AND ${isPast} ORDER BY m.id LIMIT 1) o
     )
     SELECT realm_id, channel_id, extract(epoch FROM clock_timestamp() - sent_at)::float8 AS age FROM oldest`);
-  const old = oldest.filter(({ age }) => age > daySeconds);
+  const readsOn = retention.readsOn();
+  const old = oldest.filter(({ age }) => readsOn || age > daySeconds).map((place) => ({ ...place, readsOn }));
   const places = [...Map.groupBy(old, ({ realm_id }) => realm_id).values()];
   const failed = (error: unknown, [place]: Place[]): void => {
     if (place) onError(error, place);
@@ -95,7 +103,7 @@ async function clearPartOf({ database, background, channels, policies }: Retenti
   const policy = await policies.get(meta, true);
   const channel = channelId === null ? undefined : await channels.get(channelId, meta, true);
   const days = channel?.message_retention_days ?? policy.settings.message_retention_days;
-  if (days < 1) return false;
+  if (days < 1 || (!place.readsOn && place.age < days * daySeconds)) return false;
   const where = channelId === null ? sql.fragment`m.channel_id IS NULL` : sql.fragment`m.channel_id = ${channelId}`;
   const here = sql.fragment`m.realm_id = ${realmId} AND ${where}`;
   const limit = sql.fragment`clock_timestamp() - make_interval(days => ${days})`;
@@ -130,7 +138,7 @@ async function clearPartOf({ database, background, channels, policies }: Retenti
     });
     return removed === batchSize;
   } catch (error) {
-    // The policy was changed meanwhile: the next round uses the new one.
+    // The policy was changed, or messages were deleted or moved, meanwhile: the next round decides again.
     if (error instanceof VersionsChanged) return false;
     throw error;
   }
