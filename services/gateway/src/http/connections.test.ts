@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -113,6 +113,32 @@ test('a connection that the server closes ends, although the client keeps sendin
   onTestFinished(() => clearInterval(sending));
   vi.advanceTimersByTime(30_000);
   await ended;
+});
+
+test('a client has five seconds to read its response after its network sent too many bytes, and silence ends none of them', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { port, server, cuts } = await guarded(async (_connections, _request, response) => {
+    response.writeHead(413, { connection: 'close' }).end('refused');
+  });
+  const chunk = Buffer.alloc(16 * 1024 * 1024);
+  // The first connection sends all these bytes, and the second one belongs to a network that did.
+  for (const cut of [1, 2]) {
+    const accepting = once(server, 'connection') as Promise<[Socket]>;
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.write(`POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${2 ** 40}\r\n\r\n`);
+    const sending = setInterval(() => socket.writableNeedDrain || socket.write(chunk), 1);
+    onTestFinished(() => clearInterval(sending));
+    const [accepted] = await accepting;
+    await expect.poll(() => cuts.length).toBe(cut);
+    // Longer than the silence after which a connection is destroyed.
+    clearInterval(sending);
+    await once(socket.setTimeout(1_500), 'timeout');
+    expect(accepted.destroyed).toBe(false);
+    const ended = once(accepted, 'close');
+    vi.advanceTimersByTime(5_000);
+    await ended;
+  }
 });
 
 type Handle = (connections: Connections, request: IncomingMessage, response: ServerResponse) => Promise<void>;

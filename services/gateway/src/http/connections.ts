@@ -241,6 +241,8 @@ function closeSoon(socket: Socket, connection: Connection, onDiscard: OnDiscard)
   if (connection.isClosing) return;
   connection.isClosing = true;
   socket.end(() => {
+    // Input that is not read any more is no silence.
+    if (socket.isPaused()) return;
     socket.setTimeout(silenceMs, () => {
       const { bytesRead } = socket;
       // Input may have arrived while this process did not run.
@@ -260,6 +262,7 @@ function closeSoon(socket: Socket, connection: Connection, onDiscard: OnDiscard)
 function stopReading(socket: Socket): void {
   socket.removeAllListeners('data');
   socket.pause();
+  socket.setTimeout(0);
   setTimeout(() => socket.destroy(), unreadMs).unref();
 }
 
