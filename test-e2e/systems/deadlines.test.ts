@@ -266,6 +266,29 @@ test('a limit of the users whom guests see is stored while messaging does not an
   expect(await isInForce()).toBe(false);
 });
 
+test('a limit of the users whom guests see is not tried if the change is refused', async () => {
+  const { user_groups } = (await ask('GET', '/user_groups')).body;
+  const idOf = (name: string): number => user_groups.find((group: { name: string }) => group.name === name).id;
+  const limit = (value: object) => ask('PATCH', '/realm', { can_access_all_users_group: value });
+  /** A trial reads all subscriptions. */
+  const trials = async (): Promise<number> => {
+    const channels = system.children.filter(({ program }) => program === 'channels');
+    const texts = await Promise.all(
+      channels.map(async (child) => (await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`)).text()),
+    );
+    const counts = texts.join('\n').matchAll(/^natter_request_seconds_count\{.*operation="list-subscribers".* (\d+)$/gm);
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  const before = await trials();
+  const [members, everyone] = [idOf('role:members'), idOf('role:everyone')];
+  for (const value of [{ new: 999_999 }, { new: idOf('role:nobody') }, { new: members, old: members }])
+    expect((await limit(value)).status).toBe(400);
+  expect(await trials()).toBe(before);
+  expect((await limit({ new: members, old: everyone })).status).toBe(200);
+  expect(await trials()).toBeGreaterThan(before);
+  expect((await limit({ new: everyone })).status).toBe(200);
+});
+
 /** Failed and cancelled requests for messages, by the place where they were counted. */
 async function outcomes(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};

@@ -91,6 +91,8 @@ export const realmOperations = {
     http: { method: 'PATCH', path: '/realm' },
     role: 'administrator',
     weight: 3,
+    // A limit of the users that guests see is tried first, which reads all subscriptions and direct conversations.
+    weigh: ({ can_access_all_users_group }) => (can_access_all_users_group === undefined ? 0 : 20),
     summary: 'Change settings and permissions of the organization.',
     params: {
       ...settingParams,

@@ -1,5 +1,5 @@
 import { ChatError, idsOf, type LogEvent, type RequestMeta, userVisibilityOperations } from '@natter/contracts';
-import { requireEventRoom, sql, type Work } from '@natter/database';
+import { requireEventRoom, sql, untilDeadline, type Work, withDeadline, withoutDeadline } from '@natter/database';
 import { type Bus, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import {
@@ -47,14 +47,30 @@ export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Pro
   });
 }
 
+/** The longest time that a trial takes. */
+const trialMs = 5_000;
+
+/**
+ * Returns a function that throws REQUEST_TOO_LARGE if the limit of a realm would have to hide too much at once: it
+ * begins in one unit, after the setting was stored. A trial reads the whole realm, so requests of a realm share the one
+ * that is running.
+ */
+export function limitTrials(owner: Owner, bus: Bus): (meta: RequestMeta) => Promise<void> {
+  const running = new Map<number, Promise<void>>();
+  return (meta) => {
+    const { realmId } = meta;
+    const begin = () => withoutDeadline(() => withDeadline(trialMs, () => tryLimit(owner, bus, meta)));
+    const trial = running.get(realmId) ?? begin().finally(() => running.delete(realmId));
+    running.set(realmId, trial);
+    return untilDeadline(trial);
+  };
+}
+
 /** A unit that is rolled back. */
 class Tried extends Error {}
 
-/**
- * Throws REQUEST_TOO_LARGE if a limit would have to hide too much at once: it begins in one unit, after the setting was
- * stored. Changes nothing.
- */
-export async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
+/** Begins a limit in a unit that is rolled back. */
+async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
   const known = await acquaintances(bus, meta);
   const trying = owner.background(meta.realmId, async (work) => {
     // Counted here: units of this service collect their events until the handler has returned (see `limitAudiences`).

@@ -26,7 +26,7 @@ import type { UsersConfig } from '../model/config.ts';
 import { expectOld } from '../model/expect-old.ts';
 import { recomputeFullMembers } from '../model/full-members.ts';
 import { holderOf, requireOwner } from '../model/holder.ts';
-import { beginLimit, endLimit, isTooLarge, tryLimit, wantsLimit } from '../model/limit-guests.ts';
+import { beginLimit, endLimit, isTooLarge, limitTrials, wantsLimit } from '../model/limit-guests.ts';
 import { checkedSetting } from '../model/nameable.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import {
@@ -44,10 +44,11 @@ type Permissions = Partial<Record<RealmPermission, GroupSetting>>;
 const permissionNames = Object.keys(realmPermissions) as RealmPermission[];
 
 export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig): Handlers {
+  const tryLimit = limitTrials(owner, bus);
   return [
     handleWrite(realmOperations.updateRealm, async (context, params) => {
       await checkChannels(bus, context.meta, params);
-      await checkLimit(owner, bus, context, params);
+      await checkLimit(owner, tryLimit, context, params);
       const answer = await changeOfGroups(context, async (work) => {
         const realm = await lockRealm(work);
         const holder = await holderOf(work, context.actor.userId);
@@ -76,16 +77,19 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
 
 /**
  * Refuses a limit that could not begin because it would hide too many users from guests at once. A limit that cannot be
- * tried soon is accepted: most of the time is left to the change itself.
+ * tried soon is accepted: most of the time is left to the change itself. A value that the change refuses is not tried.
  */
-async function checkLimit(owner: Owner, bus: Bus, context: UserContext, params: Params): Promise<void> {
-  const { meta, log, attempt, deadline } = context;
-  const { can_access_all_users_group } = params;
-  if (can_access_all_users_group === undefined || attempt > 0) return;
-  const { permissions, systemGroups } = await readRealm(owner.database, meta.realmId);
-  const wanted = { ...permissions, can_access_all_users_group: can_access_all_users_group.new };
-  if (wantsLimit({ permissions, systemGroups }) || !wantsLimit({ permissions: wanted, systemGroups })) return;
-  await withDeadline(deadline.remainingMs() / 3, () => tryLimit(owner, bus, meta)).catch((error: unknown) => {
+async function checkLimit(
+  { database }: Owner,
+  tryLimit: ReturnType<typeof limitTrials>,
+  { meta, log, attempt, deadline }: UserContext,
+  { can_access_all_users_group: update }: Params,
+): Promise<void> {
+  if (update === undefined || attempt > 0) return;
+  const realm = await readRealm(database, meta.realmId);
+  expectOld(update, realm.permissions.can_access_all_users_group);
+  if (wantsLimit(realm) || !isSameSetting(update.new, realm.systemGroups['role:members'])) return;
+  await withDeadline(deadline.remainingMs() / 3, () => tryLimit(meta)).catch((error: unknown) => {
     if (isTooLarge(error))
       throw badRequest('The organization has too many users, groups and guests to limit which users guests see.');
     log.warn({ err: error }, 'whether a limit of guests can begin is unknown');
