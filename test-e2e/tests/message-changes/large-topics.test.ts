@@ -129,20 +129,40 @@ test('a large topic of a protected history moves, however many users were subscr
   expect((await queue.next(() => true)).message_ids).toHaveLength(20_000);
 });
 
-test('a message with as many edits as allowed can be moved with its topic', async () => {
+test('a message with as many edits as allowed can be moved, alone and with its topic, and not be edited', async () => {
   const { id: realmId, owner, member } = await openRealm();
   const { id: to } = await owner.ok('POST', '/channels/create', { name: 'edited', subscribers: [member.user_id] });
-  const form = { type: 'channel', to, topic: 'edited', content: 'x' };
-  const { id } = await member.ok('POST', '/messages', form);
-  const { id: later } = await member.ok('POST', '/messages', form);
+  const { id } = await member.ok('POST', '/messages', { type: 'channel', to, topic: 'edited', content: 'x' });
+  const { id: later } = await member.ok('POST', '/messages', { type: 'channel', to, topic: 'moved', content: 'x' });
   await member.ok('PATCH', `/messages/${id}`, { content: 'y' });
   const where = `realm_id = ${realmId} AND message_id = ${id}`;
   await copyRow({ table: 'messaging.message_edit', where }, 999, {});
-  expect((await move(member, id, 'moved', 'change_one')).body.msg).toBe('Too many edits of a message (limit: 1000)');
-  expect((await move(member, id, 'moved', 'change_later')).status).toBe(200);
+  expect((await move(member, id, 'moved', 'change_one')).status).toBe(200);
+  expect((await move(member, id, 'again', 'change_later')).status).toBe(200);
   const topicOfMessage = async (one: number) => (await member.ok('GET', `/messages/${one}`)).message.subject;
-  expect([await topicOfMessage(id), await topicOfMessage(later)]).toEqual(['moved', 'moved']);
+  expect([await topicOfMessage(id), await topicOfMessage(later)]).toEqual(['again', 'again']);
+  expect(await countOf('messaging.message_edit', where)).toBe(1_002);
+  const edit = await member.patch(`/messages/${id}`, { content: 'z' });
+  expect(edit.body.msg).toBe('Too many edits of a message (limit: 1000)');
+});
+
+test('of a message that was moved 1,000 times, the history names the last mover, and its author edits it', async () => {
+  const { id: realmId, owner, member, member2 } = await openRealm();
+  const subscribers = [member.user_id, member2.user_id];
+  const { id: to } = await owner.ok('POST', '/channels/create', { name: 'moved', subscribers });
+  const { id } = await member.ok('POST', '/messages', { type: 'channel', to, topic: 'first', content: 'x' });
+  expect((await move(member2, id, 'second', 'change_one')).status).toBe(200);
+  const where = `realm_id = ${realmId} AND message_id = ${id}`;
+  await copyRow({ table: 'messaging.message_edit', where }, 999, {});
+  const newest = async () => (await member.ok('GET', `/messages/${id}`)).message.edit_history[0];
+  expect((await move(owner, id, 'third', 'change_all')).status).toBe(200);
+  expect(await newest()).toMatchObject({ user_id: owner.user_id, prev_topic: 'first', topic: 'third' });
+  expect((await move(member2, id, 'fourth', 'change_one')).status).toBe(200);
+  expect(await newest()).toMatchObject({ user_id: member2.user_id, prev_topic: 'first', topic: 'fourth' });
   expect(await countOf('messaging.message_edit', where)).toBe(1_000);
+  await member.ok('PATCH', `/messages/${id}`, { content: 'y' });
+  expect(await newest()).toMatchObject({ user_id: member.user_id, prev_content: 'x' });
+  expect(await countOf('messaging.message_edit', where)).toBe(1_001);
 });
 
 test('a move that is refused after its messages were locked writes no history, and counts like one that succeeds', async () => {

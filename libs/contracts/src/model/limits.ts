@@ -69,6 +69,7 @@ export const totals = {
   profileFields: { what: 'custom profile fields', limit: 100 },
   realmDomains: { what: 'domains', limit: 500 },
   // Per message.
+  /** Of its content. */
   edits: { what: 'edits of a message', limit: 1_000, bytes: mebibyte },
   reactions: { what: 'reactions to a message', limit: 5_000 },
   submessages: { what: 'submessages of a message', limit: 10_000, bytes: mebibyte },
@@ -154,12 +155,14 @@ export const perRequest = {
   queueTypesLength: 5_000,
 } as const;
 
-/** Limits of moves of several messages: each moved message is locked, written, and gets a row in its history. */
+/** Limits of moves: each moved message is locked, written, and gets a row in its history. */
 export const moves = {
   /** Messages that one request moves. A larger topic is moved in parts, from its end, with `change_later`. */
   perRequest: 50_000,
   /** Messages that a user moves in a minute; one request may exceed it, and the next ones wait. */
   perMinute: 10_000,
+  /** Moves in the history of a message, beside `totals.edits`. A later one replaces the newest. */
+  inHistory: 1_000,
 } as const;
 
 export const featureLevel = 421;

@@ -108,9 +108,8 @@ interface Written {
 }
 
 /**
- * Writes the change and the previous values; returns its time in seconds. If several messages are moved, those that
- * already have the maximum number of edits get no history entry, so that frequent edits of one do not prevent the move
- * of its topic, and no large move is refused here.
+ * Writes the change and the previous values; returns its time in seconds. Moves never use up the room for edits of the
+ * content: of a message with the maximum number of moves, the newest one and this one become one entry by this mover.
  */
 export async function writeChange(
   work: Work,
@@ -121,22 +120,28 @@ export async function writeChange(
   );
   const channelId = change.target?.channel_id ?? null;
   const isMove = change.topic !== undefined || change.target !== undefined;
+  // Then the anchor is the only message.
+  const isEdit = change.content !== undefined;
   const ids = sql.array([...messageIds], 'int8');
   await work.run(sql.unsafe`
+    WITH joined AS (
+      DELETE FROM messaging.message_edit WHERE id = ANY (ARRAY(
+        SELECT (SELECT e.id FROM messaging.message_edit e WHERE e.realm_id = ${work.realmId} AND e.message_id = moved.id AND e.prev_content IS NULL
+          ORDER BY e.id OFFSET ${moves.inHistory - 1} LIMIT 1)
+        FROM unnest(${ids}) moved (id) WHERE ${!isEdit}))
+      RETURNING message_id, prev_topic, topic, prev_channel_id, channel_id)
     INSERT INTO messaging.message_edit (realm_id, message_id, user_id, edited_at, prev_content, prev_rendered_content, prev_topic, topic, prev_channel_id, channel_id)
-    SELECT realm_id, id, ${userId}, to_timestamp(${now}), CASE WHEN id = ${anchor.id} AND ${change.content !== undefined} THEN content END,
-      CASE WHEN id = ${anchor.id} AND ${change.content !== undefined} THEN rendered_content END,
-      CASE WHEN ${change.topic !== undefined} THEN topic END, ${change.topic ?? null}::text,
-      CASE WHEN ${channelId !== null} THEN channel_id END, ${channelId}::int
-    FROM messaging.message m WHERE realm_id = ${work.realmId} AND id = ANY(${ids})
-      AND (${change.mode === 'change_one'} OR (SELECT count(*) FROM (SELECT FROM messaging.message_edit e
-        WHERE e.realm_id = m.realm_id AND e.message_id = m.id LIMIT ${totals.edits.limit}) counted) < ${totals.edits.limit})`);
-  if (change.mode === 'change_one')
+    SELECT m.realm_id, m.id, ${userId}, to_timestamp(${now}), CASE WHEN ${isEdit} THEN m.content END, CASE WHEN ${isEdit} THEN m.rendered_content END,
+      coalesce(joined.prev_topic, CASE WHEN ${change.topic !== undefined} THEN m.topic END), coalesce(${change.topic ?? null}::text, joined.topic),
+      coalesce(joined.prev_channel_id, CASE WHEN ${channelId !== null} THEN m.channel_id END), coalesce(${channelId}::int, joined.channel_id)
+    FROM messaging.message m LEFT JOIN joined ON joined.message_id = m.id
+    WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${ids})`);
+  if (isEdit)
     await requireRoom(
       work,
       totals.edits,
-      sql.fragment`messaging.message_edit WHERE realm_id = ${work.realmId} AND message_id = ${anchor.id}`,
-      sql.fragment`coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0)`,
+      sql.fragment`messaging.message_edit WHERE realm_id = ${work.realmId} AND message_id = ${anchor.id} AND prev_content IS NOT NULL`,
+      sql.fragment`octet_length(prev_content) + coalesce(octet_length(prev_rendered_content), 0)`,
     );
   if (isMove)
     await work.run(sql.unsafe`
