@@ -229,3 +229,19 @@ test('an assignment and a deactivation that race: one of them loses', async () =
     ).toHaveLength(1);
   }
 });
+
+test('the objections name no channel that the caller cannot see, nor how many there are', async () => {
+  const { owner, member, member2 } = realm;
+  const form = { name: 'theirs', description: '', members: [member2.user_id] };
+  const { group_id } = await member.ok('POST', '/user_groups/create', form);
+  const senders = { can_send_message_group: group_id };
+  const seen = await channel(owner, [owner], senders);
+  const unseen = [
+    await channel(owner, [owner], { ...senders, invite_only: true }),
+    await channel(owner, [owner], { ...senders, invite_only: true }),
+  ];
+  const objections = async (who: Client) => (await who.post(`/user_groups/${group_id}/deactivate`)).body.objections;
+  const named = (channel_id: number) => ({ type: 'channel', channel_id, settings: ['can_send_message_group'] });
+  expect(await objections(member)).toEqual([named(seen), { type: 'channel', settings: [] }]);
+  expect(await objections(owner)).toEqual([seen, ...unseen].map(named));
+});

@@ -34,7 +34,8 @@ const groupUseSchema = z.union([
   z.object({ type: z.literal('realm'), settings: z.array(z.string()) }),
   z.object({ type: z.literal('subgroup'), supergroup_ids: ids }),
   z.object({ type: z.literal('user_group'), group_id: int, settings: z.array(z.string()) }),
-  z.object({ type: z.literal('channel'), channel_id: int, settings: z.array(z.string()) }),
+  /** Without an ID and settings: at least one channel that the caller cannot see. */
+  z.object({ type: z.literal('channel'), channel_id: int.optional(), settings: z.array(z.string()) }),
 ]);
 export type GroupUse = z.infer<typeof groupUseSchema>;
 

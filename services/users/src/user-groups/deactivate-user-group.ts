@@ -54,7 +54,7 @@ export async function usesElsewhere(
   await requireCloser(database, meta.realmId, group, await actorNow(database, actor));
   const { version } = await database.one(sql.type(z.object({ version: z.number() }))`
     SELECT version FROM log.versions(${meta.realmId}, ${sql.array([groupUsesKey], 'text')})`);
-  const { objections } = await bus.call(groupOperations.getGroupUses, { group_id }, { meta });
+  const { objections } = await bus.call(groupOperations.getGroupUses, { group_id }, { actor, meta });
   return { version, objections };
 }
 
