@@ -200,6 +200,21 @@ test('recent conversations are ordered by their newest message', async () => {
   ]);
 });
 
+test('messages of 101 private channels that a permission alone opens get a flag in one request', async () => {
+  const { owner, member } = realm;
+  const names = Array.from({ length: 101 }, (_, index) => `opened ${index}`);
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: names.map((name) => ({ name })),
+    invite_only: true,
+    history_public_to_subscribers: true,
+    can_subscribe_group: { direct_members: [member.user_id], direct_subgroups: [] },
+  });
+  const ids: number[] = [];
+  for (const name of names) ids.push(await say(owner, name, 't'));
+  const { status, body } = await flags(member, ids, 'add', 'starred');
+  expect([status, body.messages]).toEqual([200, ids]);
+});
+
 test('the newest message of a register is the newest that its user received', async () => {
   const { owner, member, member2 } = realm;
   const newest = async (who: Client): Promise<number> =>

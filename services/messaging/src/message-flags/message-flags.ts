@@ -26,6 +26,8 @@ const known = [
   'historical',
 ];
 const maxAtOnce = 5_000;
+/** Most channels that are looked up for listed messages: all messages have to be found. */
+const mostChannels = 1_000;
 const idRow = z.object({ id: z.number() });
 
 export function flagHandlers(owner: Owner, reading: Reading): Handlers {
@@ -48,7 +50,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
       const name = checkedFlag(flag);
       const reader = readerOf(owner, reading, actor, meta);
       const wanted = [...new Set(messages)];
-      const scope = await scopeOf(reader, [], wanted);
+      const scope = await scopeOf(reader, [], wanted, mostChannels);
       const found = await select(database, scope, {
         where: sql.fragment`m.id = ANY(${sql.array(wanted, 'int8')})`,
         order: 'ASC',

@@ -10,11 +10,11 @@ export interface ChannelAccess {
    * cached copy is compared with the current one, so a user whose access was revoked reads nothing more.
    */
   readable(actor: Actor, meta: RequestMeta, channelId: number, fresh?: boolean): Promise<PostingRules>;
-  /** Those of these channels whose messages the actor may read. Of more than 100 the others count as closed. */
-  readableAmong(actor: Actor, meta: RequestMeta, channelIds: readonly number[]): Promise<Set<number>>;
+  /** Those of these channels whose messages the actor may read. Of more than `most` the others count as closed. */
+  readableAmong(actor: Actor, meta: RequestMeta, channelIds: readonly number[], most?: number): Promise<Set<number>>;
 }
 
-/** Most channels that a request looks up one by one, and how many of them at once. */
+/** Most channels that a request looks up one by one, unless its weight allows more, and how many of them at once. */
 const [mostLookedUp, atOnce] = [100, 10];
 
 export const invalidChannelId = (): ChatError => badRequest('Invalid channel ID');
@@ -28,9 +28,9 @@ export function createChannelAccess(channels: ChannelCache, database: Database):
       if (channel && mayRead(channel, actor)) return channel;
       throw invalidChannelId();
     },
-    async readableAmong(actor, meta, channelIds) {
+    async readableAmong(actor, meta, channelIds, most = mostLookedUp) {
       const readable = new Set<number>();
-      const asked = channelIds.slice(0, mostLookedUp);
+      const asked = channelIds.slice(0, most);
       for (let from = 0; from < asked.length; from += atOnce)
         for (const channel of await current(meta, asked.slice(from, from + atOnce)))
           if (channel && mayRead(channel, actor)) readable.add(channel.channel_id);

@@ -48,6 +48,8 @@ test('the channels of named messages are looked up several at once, up to a boun
   expect([...readable]).toEqual(ids.slice(0, 100).filter((id) => id !== 3));
   // One of them was outdated.
   expect(looked).toEqual({ calls: 101, atOnce: 10, queries: 10 });
+  const most = await access.readableAmong(actorOf(roles.member), meta, ids, 300);
+  expect([...most]).toEqual(ids.slice(0, 300).filter((id) => id !== 3));
 });
 
 test('for a guest no channel is looked up, because no permission opens one', async () => {

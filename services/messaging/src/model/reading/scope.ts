@@ -30,8 +30,16 @@ export interface Scope {
   search: Search | undefined;
 }
 
-/** The scope of a narrow for a reader, limited to messages that they may read. `among`: limits it to these messages. */
-export async function scopeOf(reader: Reader, given: readonly Term[], among?: readonly number[]): Promise<Scope> {
+/**
+ * The scope of a narrow for a reader, limited to messages that they may read. `among`: limits it to these messages.
+ * `mostChannels`: how many of their channels are looked up.
+ */
+export async function scopeOf(
+  reader: Reader,
+  given: readonly Term[],
+  among?: readonly number[],
+  mostChannels?: number,
+): Promise<Scope> {
   const terms = await inConversation(reader, given);
   const channels = new Map<Term, ChannelCopy>();
   for (const term of terms)
@@ -48,7 +56,9 @@ export async function scopeOf(reader: Reader, given: readonly Term[], among?: re
   const narrowing = [...conditions];
   // If a narrow is limited to a channel.
   const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
-  conditions.push(among && !named ? await accessibleAmong(reader, among) : await accessOf(reader, named, terms));
+  conditions.push(
+    among && !named ? await accessibleAmong(reader, among, mostChannels) : await accessOf(reader, named, terms),
+  );
   const isNarrow = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
   return {
     conditions,
@@ -102,7 +112,11 @@ const channelRow = z.object({ channel_id: z.number(), history_public: z.boolean(
  * Like `accessible`, plus channels that only a group permission opens: checked for the channels of these messages. No
  * permission opens a channel to a guest.
  */
-async function accessibleAmong(reader: Reader, messageIds: readonly number[]): Promise<Fragment> {
+async function accessibleAmong(
+  reader: Reader,
+  messageIds: readonly number[],
+  mostChannels: number | undefined,
+): Promise<Fragment> {
   const { executor, meta, actor, access } = reader;
   const all = accessible(await reader.readable(), actor);
   if (!actor || actor.role === roles.guest) return all;
@@ -117,6 +131,7 @@ async function accessibleAmong(reader: Reader, messageIds: readonly number[]): P
     actor,
     meta,
     shut.map(({ channel_id }) => channel_id),
+    mostChannels,
   );
   const opened = shut.filter(({ channel_id }) => readable.has(channel_id));
   if (opened.length === 0) return all;
