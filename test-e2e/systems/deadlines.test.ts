@@ -276,7 +276,9 @@ test('a limit of the users whom guests see is not tried if the change is refused
     const texts = await Promise.all(
       channels.map(async (child) => (await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`)).text()),
     );
-    const counts = texts.join('\n').matchAll(/^natter_request_seconds_count\{.*operation="list-subscribers".* (\d+)$/gm);
+    const counts = texts
+      .join('\n')
+      .matchAll(/^natter_request_seconds_count\{.*operation="list-subscribers".* (\d+)$/gm);
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };
   const before = await trials();
