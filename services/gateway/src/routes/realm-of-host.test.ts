@@ -151,3 +151,13 @@ test('a realm that moved to another host is noticed after an outage', async () =
   hosts.delete('chat.example');
   await expect.poll(() => codeOf('chat.example', '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
 });
+
+test('while users does not answer, a host that no realm has is served by the default realm without a wait', async () => {
+  const { codeOf, clock, users } = finder(3, 'chat.example');
+  expect(await codeOf('127.0.0.1', '192.0.2.1')).toBe('found');
+  clock.now = 10_000;
+  users.isAway = true;
+  expect(await codeOf('127.0.0.1', '192.0.2.1')).toBe('found');
+  Object.assign(users, { isAway: false, isSilent: true });
+  expect(await codeOf('127.0.0.1', '192.0.2.1')).toBe('found');
+});

@@ -29,8 +29,8 @@ interface Entry {
 
 /**
  * Finds the realm of a host. Results are refreshed after two seconds, so that new and renamed realms are noticed. While
- * users is unavailable, the hosts of realms are served for an hour, and requests do not wait for the refresh. Only a call
- * to users shows whether an unknown host belongs to a new realm. These calls are limited by network and per second, and
+ * users is unavailable, the hosts of realms are served for an hour, other hosts for a minute, and requests do not wait for the
+ * refresh. Only a call to users shows whether an unknown host belongs to a new realm. These calls are limited by network and per second, and
  * unknown hosts evict no hosts of realms. Above the limit per second their results are refreshed after a minute.
  */
 export function createRealmFinder(
@@ -76,10 +76,12 @@ export function createRealmFinder(
 
   /** The result of a refresh, or the last one if users does not answer. */
   async function refreshed(host: string, refresh: Promise<FoundRealm>): Promise<FoundRealm> {
-    const last = known.get(host);
-    if (!last || now() - last.at >= usableInOutageMs) return refresh;
+    const last = usableInOutage(host);
+    if (!last) return refresh;
     refresh.catch(() => undefined);
     if (isAway) return realmOf(last);
+    // While users answers, only its answer shows whether a realm has the host now.
+    if (!known.has(host)) return refresh;
     let timer: NodeJS.Timeout | undefined;
     const waited = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, refreshWaitMs);
