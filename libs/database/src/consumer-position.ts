@@ -1,6 +1,6 @@
 import type { LogEvent, Predecessor } from '@natter/contracts';
 import { z } from 'zod';
-import { type Database, sql } from './database.ts';
+import { type Database, type Executor, sql } from './database.ts';
 import type { Work } from './work.ts';
 
 const claimRow = z.object({
@@ -12,11 +12,17 @@ const claimRow = z.object({
 });
 /** Events after a position. `number`: how far they may be read now; `end_number`: the end of the log, if there are predecessors. */
 export type Claim = z.infer<typeof claimRow>;
+const triedRow = z.object({ number: z.number(), tries: z.number() });
 const behindRow = z.object({ realm_id: z.number(), number: z.number(), is_new: z.boolean(), found: z.boolean() });
 
 export interface ConsumerPosition {
   /** Locks the position against other processes, and reads the events after it; undefined if another process holds it. */
   claim(work: Work, limit: number): Promise<Claim | undefined>;
+  /**
+   * Stores that a process begins with the first event after the position, and counts how many began with it; those that
+   * begin within two seconds count as one. Undefined if no event waits, or another process holds the position.
+   */
+  countTry(realmId: number): Promise<{ number: number; tries: number } | undefined>;
   /** Advances the position in the transaction of the effects. */
   advance(work: Work, through: number): void;
   /** A transaction has ended that found the position of the realm, or created it. */
@@ -95,16 +101,34 @@ export function createConsumerPosition(
         FROM log.read_types(${work.realmId}, mine.position, p.number, ${types}, ${limit}) e), '[]') AS events
       FROM mine, ${readable(work.realmId)} p`);
 
-  async function begin(work: Work, limit: number): Promise<Claim | undefined> {
-    const isNew = await work.run(
-      sql.unsafe`INSERT INTO ${table} (realm_id, name, position) VALUES (${work.realmId}, ${name}, 0) ON CONFLICT DO NOTHING`,
+  const countTry = (realmId: number) =>
+    database.maybeOne(sql.type(triedRow)`
+      WITH mine AS (
+        SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = ${name} FOR UPDATE SKIP LOCKED),
+      first AS (
+        SELECT e.number FROM mine, ${readable(realmId)} p, log.read_types(${realmId}, mine.position, p.number, ${types}, 1) e)
+      UPDATE ${table} c SET tried_number = first.number, tried_at = clock_timestamp(), tries = CASE
+        WHEN c.tried_number IS DISTINCT FROM first.number THEN 1
+        WHEN c.tried_at > clock_timestamp() - interval '2 s' THEN c.tries ELSE c.tries + 1 END
+      FROM first WHERE c.realm_id = ${realmId} AND c.name = ${name} RETURNING first.number, c.tries`);
+  /** Stored apart from the effect of the first event, which may end the process. */
+  const insertBeginning = (executor: Executor, realmId: number) =>
+    executor.run(
+      sql.unsafe`INSERT INTO ${table} (realm_id, name, position) VALUES (${realmId}, ${name}, 0) ON CONFLICT DO NOTHING`,
     );
-    return isNew === 1 ? read(work, limit) : undefined;
+
+  async function begin(work: Work, limit: number): Promise<Claim | undefined> {
+    return (await insertBeginning(work, work.realmId)) === 1 ? read(work, limit) : undefined;
   }
 
   return {
     claim: async (work, limit) =>
       (await read(work, limit)) ?? (begun.has(work.realmId) ? undefined : await begin(work, limit)),
+    countTry: async (realmId) => {
+      const tried = await countTry(realmId);
+      if (tried || begun.has(realmId) || (await insertBeginning(database, realmId)) === 0) return tried;
+      return await countTry(realmId);
+    },
     advance: (work, through) =>
       work.numbered(
         sql.unsafe`UPDATE ${table} SET position = ${through} WHERE realm_id = ${work.realmId} AND name = ${name}`,

@@ -4,6 +4,7 @@ import type { Database } from './database.ts';
 import { createFailingRealms } from './failing-realms.ts';
 import { createParkedEvents } from './parked-events.ts';
 import { createRealmHints } from './realm-hints.ts';
+import { createTriedEvents } from './tried-events.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 import type { Handled, Work } from './work.ts';
 
@@ -68,21 +69,23 @@ const longestBatchMs = 250;
 const reapplyEveryMs = 5_000;
 /** First delay before a realm is tried again whose events wait for a predecessor. */
 const firstDelayMs = 5;
+const deadlyText = 'Processes ended while they handled this event';
 
 /**
  * Follows the event table of every realm in order. The position advances in the transaction of the effect, so each
  * event takes effect once, whichever process is killed. Over events without a handler it advances from time to time,
- * for all realms in one step. An event that causes three failures is parked and skipped; any other failure is retried
- * for as long as it lasts.
+ * for all realms in one step. An event that causes three failures is parked and skipped, also one that ends eight
+ * processes; any other failure is retried for as long as it lasts.
  */
 export function startConsumer(database: Database, unitOfWork: UnitOfWork, options: ConsumerOptions): Consumer {
-  const { schema, name, after = [], onError } = options;
+  const { schema, name, after = [], onError, batchSize = usualBatchSize } = options;
   const types = [...new Set(Object.keys(options.on).map((event) => event.replace(/\/.*/, '')))];
   const position = createConsumerPosition(database, schema, name, { types, after });
   const hints = createRealmHints(options.gatherMs ?? usualGatherMs, pollMs);
   /** After a failure, events of the realm are taken one by one until it is passed. */
   const failing = createFailingRealms();
   const parked = createParkedEvents(database, unitOfWork, { schema, name, types });
+  const tried = createTriedEvents(batchSize, position.countTry);
   /** Realms whose events wait for a predecessor. */
   const waiting = new Map<number, { nextMs: number; timer?: NodeJS.Timeout }>();
   const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
@@ -171,9 +174,16 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
 
   /** Returns whether more events may be waiting. */
   async function consumeSome(realmId: number): Promise<boolean> {
-    const limit = failing.has(realmId) ? 1 : (options.batchSize ?? usualBatchSize);
     let current = 0;
     try {
+      // A failure is counted in this process, which goes on.
+      const caution = failing.has(realmId) ? { limit: 1, deadly: undefined } : await tried.begin(realmId);
+      if (caution.deadly !== undefined) {
+        const error = new Error(deadlyText);
+        onError(error, { consumer: name, realmId, number: caution.deadly });
+        return await skip(realmId, caution.deadly, error);
+      }
+      const { limit } = caution;
       const seen = await unitOfWork({ realmId, schema, claim: undefined, idleMs }, async (work) => {
         current = 0;
         // If nothing is found, another process is working on it.
@@ -187,6 +197,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       if (!seen) return false;
       if (seen.isMoved) {
         failing.passed(realmId, seen.through);
+        tried.succeeded(realmId);
         position.advanced(realmId, seen.through);
         options.onMoved?.(realmId);
       } else sawNothing(realmId, seen.through);
@@ -195,14 +206,16 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     } catch (error) {
       const { count, waitMs, park } = failing.failed(realmId, current, error);
       onError(error, { consumer: name, realmId, number: current, count });
-      if (park) {
-        await parked.park(realmId, current, error);
-        failing.passed(realmId, current);
-        return true;
-      }
+      if (park) return await skip(realmId, current, error);
       retryLater(realmId, waitMs);
       return false;
     }
+  }
+
+  async function skip(realmId: number, number: number, error: unknown): Promise<boolean> {
+    await parked.park(realmId, number, error);
+    failing.passed(realmId, number);
+    return true;
   }
 
   async function apply(work: Work, mine: Claim, limit: number, reached: (number: number) => void) {
