@@ -10,7 +10,8 @@ const endEveryMs = 60_000;
 const longestMs = 600_000;
 /** Number of realms whose clocks are locked at once, for one short statement. */
 const realmsAtOnce = 20;
-const expiredRow = z.object({ name: z.string(), state: z.enum(['attached', 'pending', 'detached']) });
+const nameRow = z.object({ name: z.string() });
+const expiredRow = nameRow.extend({ state: z.enum(['attached', 'pending', 'detached']) });
 const raisedRow = z.object({ raised: z.number(), remaining: z.number(), held_back_by: z.string().nullable() });
 
 interface Retention {
@@ -44,8 +45,12 @@ export function startRetention(
   return { stop: async () => void (await Promise.all([stopPreparing(), stopEnding()])) };
 }
 
-/** Creates the partitions of today and of some days ahead that are missing. */
-async function preparePartitions(database: Database): Promise<void> {
+/**
+ * Creates the partitions of today and of some days ahead that are missing, or attaches them again: they were being ended if
+ * the clock was days ahead.
+ */
+export async function preparePartitions(database: Database): Promise<void> {
+  await finishDetaching(database, sql.fragment`c.relname >= 'event_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')`);
   await database.run(sql.unsafe`SELECT log.prepare_partitions(${daysAhead})`);
 }
 
@@ -54,9 +59,11 @@ async function preparePartitions(database: Database): Promise<void> {
  * waiting for readers, then dropped. Each step can be interrupted; the next process continues there. Undefined if
  * another process is doing this.
  */
-function endPartitions(database: Database, hours: number): Promise<Retention | undefined> {
+export function endPartitions(database: Database, hours: number): Promise<Retention | undefined> {
   return asOnlyOne(database, async () => {
     const dropped: string[] = [];
+    // No other one can be detached before. Nobody else is detaching: this process has the lock.
+    await finishDetaching(database, sql.fragment`true`);
     for (;;) {
       const expired = await database.maybeOne(
         sql.type(expiredRow)`SELECT name, state FROM log.expired_partition(${hours})`,
@@ -67,8 +74,8 @@ function endPartitions(database: Database, hours: number): Promise<Retention | u
       if (state === 'attached') {
         const heldBackBy = await raiseFloors(database, name);
         if (heldBackBy !== undefined) return { dropped, heldBackBy };
+        await detach(database, name, 'CONCURRENTLY');
       }
-      if (state !== 'detached') await detach(database, name, state === 'pending');
       await database.run(sql.unsafe`SELECT log.drop_partition(${name})`);
       dropped.push(name);
     }
@@ -86,15 +93,19 @@ async function raiseFloors(database: Executor, name: string): Promise<string | u
   }
 }
 
-/**
- * Runs outside any transaction. If interrupted, it leaves the partition pending, which queries ignore, for FINALIZE.
- */
-const detach = (database: Executor, name: string, isPending: boolean): Promise<number> => {
+/** Finishes a detachment that was cut off: queries and writes ignore such a partition. */
+async function finishDetaching(database: Database, which: ReturnType<typeof sql.fragment>): Promise<void> {
+  const pending = await database.any(sql.type(nameRow)`
+    SELECT c.relname::text AS name FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'log.event'::regclass AND i.inhdetachpending AND ${which}`);
+  for (const { name } of pending) await detach(database, name, 'FINALIZE');
+}
+
+/** Runs outside any transaction. If it is cut off, the partition stays pending. */
+const detach = (database: Executor, name: string, how: 'CONCURRENTLY' | 'FINALIZE'): Promise<number> => {
   const partition = sql.identifier(['log', name]);
   return database.run(
-    isPending
-      ? sql.unsafe`ALTER TABLE log.event DETACH PARTITION ${partition} FINALIZE`
-      : sql.unsafe`ALTER TABLE log.event DETACH PARTITION ${partition} CONCURRENTLY`,
+    sql.unsafe`ALTER TABLE log.event DETACH PARTITION ${partition} ${how === 'FINALIZE' ? sql.fragment`FINALIZE` : sql.fragment`CONCURRENTLY`}`,
   );
 };
 

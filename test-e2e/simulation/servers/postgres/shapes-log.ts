@@ -256,6 +256,7 @@ export const logShapes: Shape[] = [
   ],
   [/^SELECT log\.prepare_partitions\(/, () => rowsOf({ prepare_partitions: '' })],
   [/^SELECT name, state FROM log\.expired_partition\(/, () => rowsOf()],
+  [/^SELECT c\.relname::text AS name FROM pg_catalog\.pg_inherits /, () => rowsOf()],
   [
     /^SELECT pg_export_snapshot\(\)/,
     ({ tx }) => {

@@ -1,0 +1,135 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, type Database, migrate } from '@natter/database';
+import { bringServers, type Servers } from '@natter/local';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endPartitions, preparePartitions } from '../../services/event-queue/src/retention.ts';
+
+let servers: Servers;
+/** As event-queue. */
+let database: Database;
+let admin: pg.Client;
+beforeAll(async () => {
+  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
+  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  const url = new URL(servers.postgresUrl);
+  [url.username, url.password] = ['natter_event_queue', 'secret'];
+  database = createDatabase({ url: url.href, maxConnections: 3, name: 'test', onError: () => undefined });
+  admin = new pg.Client(servers.postgresUrl);
+  await admin.connect();
+});
+afterAll(async () => {
+  await admin?.end();
+  await database?.close();
+  await servers?.stop();
+});
+
+const append = (realm: number, count = 1) =>
+  admin.query(`SELECT log.append($1, '{}', '{}', 'test', $2)`, [
+    realm,
+    JSON.stringify(Array.from({ length: count }, () => ({ type: 'tick' }))),
+  ]);
+const numbersOf = async (realm: number): Promise<number[]> =>
+  (await admin.query('SELECT number::int FROM log.read($1, 0, 100)', [realm])).rows.map(({ number }) => number);
+const droppedOf = async (realm: number): Promise<number> =>
+  (await admin.query('SELECT dropped::int FROM log.clock WHERE realm_id = $1', [realm])).rows[0].dropped;
+
+const dayOf = async (inDays: number): Promise<string> =>
+  (await admin.query(`SELECT ((now() AT TIME ZONE 'UTC')::date + $1::int)::text AS day`, [inDays])).rows[0].day;
+const nameOf = (day: string): string => `event_${day.replaceAll('-', '')}`;
+/** Events of the realm get a time of that day, as if the clock had been wrong. Returns the name of the partition. */
+async function moveTo(inDays: number, realm: number, [first, last]: [number, number]): Promise<string> {
+  const day = await dayOf(inDays);
+  const [from, to] = [`'${day} 00:00+00'::timestamptz`, `'${day} 00:00+00'::timestamptz + interval '1 day'`];
+  const isMade = (await admin.query('SELECT to_regclass($1) AS name', [`log.${nameOf(day)}`])).rows[0].name;
+  if (!isMade)
+    await admin.query(`CREATE TABLE log.${nameOf(day)} PARTITION OF log.event FOR VALUES FROM (${from}) TO (${to})`);
+  await admin.query(`UPDATE log.event SET created_at = ${from} WHERE realm_id = $1 AND number BETWEEN $2 AND $3`, [
+    realm,
+    first,
+    last,
+  ]);
+  return nameOf(day);
+}
+
+/** Detaches a partition as a process does that is cut off while it waits for a reader. */
+async function beginDetaching(name: string): Promise<void> {
+  const reader = new pg.Client(servers.postgresUrl);
+  await reader.connect();
+  await reader.query('BEGIN; SELECT count(*) FROM log.event');
+  await admin.query(`SET statement_timeout = '1s'`);
+  await expect(admin.query(`ALTER TABLE log.event DETACH PARTITION log.${name} CONCURRENTLY`)).rejects.toThrow(
+    'timeout',
+  );
+  await admin.query('RESET statement_timeout');
+  await reader.end();
+}
+const states = {
+  detached: (name: string) => admin.query(`ALTER TABLE log.event DETACH PARTITION log.${name} CONCURRENTLY`),
+  pending: beginDetaching,
+};
+
+describe.each(Object.keys(states) as (keyof typeof states)[])('a partition that is %s', (state) => {
+  test('is attached again with its events, if it is that of today', async () => {
+    const realm = state === 'detached' ? 1 : 2;
+    await admin.query('SELECT log.create_realm($1)', [realm]);
+    await append(realm);
+    await states[state](nameOf(await dayOf(0)));
+    await expect(append(realm)).rejects.toThrow('no partition');
+    await preparePartitions(database);
+    await append(realm);
+    expect(await numbersOf(realm)).toEqual([1, 2]);
+    // Ready to be detached later.
+    await states[state](nameOf(await dayOf(0)));
+    await preparePartitions(database);
+    await append(realm);
+    expect(await numbersOf(realm)).toEqual([1, 2, 3]);
+  });
+
+  test('is dropped, if it is old', async () => {
+    const realm = state === 'detached' ? 3 : 4;
+    await admin.query('SELECT log.create_realm($1)', [realm]);
+    const name = await moveTo(-20, realm, [1, 1]);
+    await states[state](name);
+    expect(await endPartitions(database, 1)).toEqual({ dropped: [name], heldBackBy: undefined });
+  });
+});
+
+test('old partitions are dropped although the detachment of a later one was cut off', async () => {
+  await admin.query('SELECT log.create_realm(5)');
+  const name = await moveTo(-20, 5, [1, 1]);
+  const yesterday = await moveTo(-1, 5, [1, 1]);
+  await beginDetaching(yesterday);
+  expect((await endPartitions(database, 72))?.dropped).toEqual([name]);
+  await admin.query(`DROP TABLE log.${yesterday}`);
+});
+
+test('events that were stored while the clock was set back end no earlier ones before their time', async () => {
+  await admin.query('SELECT log.create_realm(6)');
+  await append(6, 12);
+  const first = await moveTo(-12, 6, [1, 3]);
+  // 4 to 6 were stored yesterday, 7 to 9 while the clock was wrong, the others today.
+  const yesterday = await moveTo(-1, 6, [4, 6]);
+  const wrong = await moveTo(-11, 6, [7, 9]);
+  const other = await moveTo(-10, 6, [0, 0]);
+  const kept = [4, 5, 6, 7, 8, 9, 10, 11, 12];
+  expect((await endPartitions(database, 72))?.dropped).toEqual([first, other]);
+  expect([await droppedOf(6), await numbersOf(6)]).toEqual([3, kept]);
+  expect((await endPartitions(database, 72))?.dropped).toEqual([]);
+  // Three days later.
+  await moveTo(-9, 6, [4, 6]);
+  expect((await endPartitions(database, 72))?.dropped).toEqual([wrong, nameOf(await dayOf(-9))]);
+  expect([await droppedOf(6), await numbersOf(6)]).toEqual([9, [10, 11, 12]]);
+  await admin.query(`DROP TABLE log.${yesterday}`);
+});
+
+test('events that were stored while the clock was ahead keep no older ones', async () => {
+  await admin.query('SELECT log.create_realm(7)');
+  await append(7, 6);
+  const old = await moveTo(-10, 7, [3, 4]);
+  await moveTo(3, 7, [1, 2]);
+  expect((await endPartitions(database, 72))?.dropped).toEqual([old]);
+  expect(await droppedOf(7)).toBe(4);
+});
