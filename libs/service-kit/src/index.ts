@@ -34,6 +34,7 @@ export { release } from './release.ts';
 export * from './repeat.ts';
 export * from './run-service.ts';
 export * from './shared-cache.ts';
+export * from './stop-all.ts';
 export { inSpan, spanOfDelivery } from './tracing.ts';
 export { surviveUnhandledErrors } from './unhandled.ts';
 export * from './user-visibility.ts';

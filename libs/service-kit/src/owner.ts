@@ -34,6 +34,7 @@ import { forgetAnswers } from './forget-answers.ts';
 import { watchOwner } from './owner-metrics.ts';
 import { watchRenderer } from './renderer-metrics.ts';
 import type { Process } from './run-service.ts';
+import { type Stop, stopAll } from './stop-all.ts';
 
 /** Runs a unit of work for a realm, without an actor and without a key. */
 export type Background = <R>(realmId: number, handler: (work: Work) => Promise<R>) => Promise<R>;
@@ -53,7 +54,8 @@ export interface Owner {
   catchUp: CatchUp;
   /** Renders user content to HTML, within limits. Must not be awaited in a transaction. */
   renderer: Renderer;
-  close(): Promise<void>;
+  /** Stops these parts of the service together with its consumers, then closes what they use. */
+  close(...parts: Stop[]): Promise<void>;
 }
 
 const recordRow = z.object({
@@ -145,9 +147,9 @@ export function openOwner(
   const stopWatching = watchOwner(metrics, { database, redis, schema, consumers: () => consumers, log });
   return {
     ...owner,
-    close: async () => {
+    close: async (...parts) => {
       stopWatching();
-      await owner.close();
+      await owner.close(...parts);
     },
   };
 }
@@ -254,9 +256,8 @@ export function wireOwner(
         );
       return consumer;
     },
-    close: async () => {
-      await stopForgetting();
-      await Promise.all(consumers.map((consumer) => consumer.stop()));
+    close: async (...parts) => {
+      await stopAll([...parts, ...consumers.map(({ stop }) => stop), stopForgetting]);
       await renderer.close();
       redis.close();
       await database.close();

@@ -76,9 +76,6 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
     ...snapshotHandlers(service),
   ]);
   return {
-    stop: async () => {
-      await stopDailyCount();
-      await owner.close();
-    },
+    stop: () => owner.close(stopDailyCount),
   };
 }

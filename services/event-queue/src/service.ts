@@ -47,9 +47,6 @@ export async function serveEventQueue(process: Process<Config>, owner: Owner): P
     ...getLogKeysHandlers(owner),
   ]);
   return {
-    stop: async () => {
-      await Promise.all([sweep.stop(), expiry.stop(), retention.stop()]);
-      await owner.close();
-    },
+    stop: () => owner.close(sweep.stop, expiry.stop, retention.stop),
   };
 }

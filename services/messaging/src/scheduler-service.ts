@@ -9,6 +9,7 @@ import {
   type Process,
   type Running,
   repeat,
+  type Stop,
 } from '@natter/service-kit';
 import { z } from 'zod';
 import { createAuthors } from './model/authors.ts';
@@ -114,14 +115,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     log.warn({ err: error }, 'messages could not be indexed again'),
   );
   return {
-    stop: async () => {
-      await stopSweeps();
-      await stopIndexing();
-      await stopRetention();
-      stopListening();
-      await Promise.all([loop.stop(), webhooks.stop()]);
-      await owner.close();
-    },
+    stop: () => owner.close(stopListening, loop.stop, webhooks.stop, stopRetention, stopIndexing, ...stopSweeps),
   };
 }
 
@@ -135,20 +129,17 @@ function onceADay(): () => boolean {
   };
 }
 
-function startSweeps(database: Database, log: Logger): () => Promise<void> {
+function startSweeps(database: Database, log: Logger): Stop[] {
   const failed =
     (what: string) =>
     (error: unknown): void =>
       log.warn({ err: error }, `${what} failed`);
-  const stopping = [
+  return [
     repeat({ everyMs: hourMs, onError: failed('deleting sent messages') }, (isStopped) =>
       forgetEnded(database, isStopped),
     ),
     repeat({ everyMs: minuteMs, onError: failed('correcting the times of notices') }, () => makeNoticesDue(database)),
   ];
-  return async () => {
-    await Promise.all(stopping.map((stop) => stop()));
-  };
 }
 
 /** Deletes rows of messages that were sent a week ago, and notices that schedulers of an earlier release left as failed. */

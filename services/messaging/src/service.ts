@@ -120,12 +120,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   ]);
   const previews = startPreviewWorker({ ...owner, channels, policies }, process);
   return {
-    stop: async () => {
-      await previews.stop();
-      await files.stop();
-      await uploadSweep.stop();
-      await owner.close();
-    },
+    stop: () => owner.close(previews.stop, files.stop, uploadSweep.stop),
   };
 }
 

@@ -77,10 +77,6 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
   ]);
 
   return {
-    stop: async () => {
-      await events.stop();
-      await behind.stop();
-      await owner.close();
-    },
+    stop: () => owner.close(behind.stop, events.stop),
   };
 }

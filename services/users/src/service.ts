@@ -7,6 +7,7 @@ import {
   openOwner,
   type Process,
   type Running,
+  type Stop,
 } from '@natter/service-kit';
 import { alertWordHandlers, alertWordsSnapshot } from './alert-words/alert-words.ts';
 import { ownKeyHandlers } from './authentication/api-keys.ts';
@@ -129,12 +130,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const stopJobs = startJobs(owner, seal, process);
   mailer.start(owner.database);
   return {
-    stop: async () => {
-      // In parallel: if a long job outlasted the drain, the process would be killed while it sends a mail, and the mail
-      // would be sent twice.
-      await Promise.all([stopJobs(), mailer.close()]);
-      await owner.close();
-    },
+    stop: () => owner.close(mailer.close, ...stopJobs),
   };
 }
 
@@ -205,7 +201,7 @@ const sectionsOf = (seal: KeySeal, config: UsersConfig) => [
 ];
 
 /** Starts the work that no request asks for; returns how to stop it. */
-function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfig>): () => Promise<void> {
+function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfig>): Stop[] {
   const stopFullMembers = startFullMembers(owner, (error, realm) =>
     log.warn({ err: error, realm }, 'search for new full members failed'),
   );
@@ -219,7 +215,5 @@ function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfi
   const stopLimits = startLimits(owner, bus, (error, realm) =>
     log.warn({ err: error, realm }, 'limiting the guests of a realm failed; it will be retried'),
   );
-  return async () => {
-    await Promise.all([stopFullMembers(), stopLimits(), stopBotRanks(), stopReseal(), stopSweep()]);
-  };
+  return [stopFullMembers, stopLimits, stopBotRanks, stopReseal, stopSweep];
 }

@@ -1,4 +1,4 @@
-import { type CommonConfig, Counter, type Process, repeat } from '@natter/service-kit';
+import { type CommonConfig, Counter, type Process, repeat, stopAll } from '@natter/service-kit';
 import type { WebhookDelivery } from './deliver-webhook.ts';
 import { endOverlongWaits, forgetOld } from './delivery-row.ts';
 import { startWebhookLoop, type WebhookLoop } from './webhook-loop.ts';
@@ -29,10 +29,6 @@ export function startOutgoingWebhooks(
   const stopSweep = repeat({ everyMs: hourMs, onError }, (isStopped) => forgetOld(delivery.database, isStopped));
   return {
     hint: loop.hint,
-    stop: async () => {
-      await stopSweep();
-      await stopCorrecting();
-      await loop.stop();
-    },
+    stop: () => stopAll([loop.stop, stopCorrecting, stopSweep]),
   };
 }

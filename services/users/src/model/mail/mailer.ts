@@ -68,18 +68,22 @@ export function createMailer(options: {
   let stopLooking = async (): Promise<void> => undefined;
   const onError = (error: unknown): void => log.warn({ err: error }, 'reading the mails that wait failed');
 
-  let [isLooking, isAgainWanted] = [false, false];
-  async function look(): Promise<void> {
+  let isAgainWanted = false;
+  let looking: Promise<void> | undefined;
+  function look(): Promise<void> {
     isAgainWanted = true;
-    if (isLooking) return;
-    isLooking = true;
-    try {
-      while (isAgainWanted && !isClosing && sending.size < mailsAtOnce) {
-        isAgainWanted = false;
-        for (const mail of await queue.take(mailsAtOnce - sending.size)) begin(mail);
-      }
-    } finally {
-      isLooking = false;
+    looking ??= takeDue()
+      .catch(onError)
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  }
+
+  async function takeDue(): Promise<void> {
+    while (isAgainWanted && !isClosing && sending.size < mailsAtOnce) {
+      isAgainWanted = false;
+      for (const mail of await queue.take(mailsAtOnce - sending.size)) begin(mail);
     }
   }
 
@@ -94,7 +98,7 @@ export function createMailer(options: {
   }
 
   const wake = (): void => {
-    if (database && !isClosing) void look().catch(onError);
+    if (database && !isClosing) void look();
   };
 
   async function sendOne(queued: QueuedMail): Promise<void> {
@@ -129,9 +133,9 @@ export function createMailer(options: {
       try {
         return await queue.remove(id);
       } catch (error) {
-        if (attempt >= removeAttempts || isClosing) throw error;
+        if (attempt >= removeAttempts) throw error;
       }
-      await pause(1_000 * attempt);
+      await pause(1_000 * attempt, undefined, { ref: false });
     }
   }
 
@@ -169,10 +173,9 @@ export function createMailer(options: {
       stopLooking = repeat({ everyMs: lookMs, firstMs: 0, onError }, look);
     },
     async close() {
-      await Promise.all(unfinished);
       isClosing = true;
-      await stopLooking();
-      await Promise.race([Promise.all(sending), pause(closeMs, undefined, { ref: false })]);
+      const sent = Promise.all([stopLooking(), looking]).then(() => Promise.all(sending));
+      await Promise.all([...unfinished, Promise.race([sent, pause(closeMs, undefined, { ref: false })])]);
       transport.close();
     },
   };
