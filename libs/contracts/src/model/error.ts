@@ -105,6 +105,10 @@ export const isRefusal = (error: unknown): error is ChatError =>
 export const isOutage = (error: unknown): error is ChatError =>
   error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
 
+/** Whether the realm is deactivated. Work that nobody waits for can succeed when it is reactivated. */
+export const isClosed = (error: unknown): error is ChatError =>
+  error instanceof ChatError && error.code === 'REALM_DEACTIVATED';
+
 /** For `catch`: every refusal becomes this one, so that an invisible object is answered like a missing one. */
 export const refusedAs =
   (refusal: () => ChatError) =>

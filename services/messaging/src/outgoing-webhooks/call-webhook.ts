@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { withDeadline } from '@natter/database';
 import {
   bodyOf,
   checkedUrl,
@@ -23,14 +24,15 @@ export async function callWebhook(
   rules: ReachRules,
 ): Promise<Reply | undefined> {
   const { contentType, body } = requestOf(webhook, triggering);
-  const signal = AbortSignal.timeout(timeoutMs);
   const headers = { 'content-type': contentType, accept: 'application/json' };
-  const text = await textOf(async () => {
-    const url = checkedUrl(webhook.base_url, rules);
-    return guardedRequest(url, rules, { method: 'POST', headers, body, signal });
-  }).catch((error: unknown) => {
-    throw failureOf(error, signal.aborted);
-  });
+  const text = await withDeadline(timeoutMs, ({ signal }) =>
+    textOf(async () => {
+      const url = checkedUrl(webhook.base_url, rules);
+      return guardedRequest(url, rules, { method: 'POST', headers, body, signal });
+    }).catch((error: unknown) => {
+      throw failureOf(error, signal.aborted);
+    }),
+  );
   try {
     return replyOf(webhook, text);
   } catch (error) {

@@ -2,12 +2,13 @@ import {
   type Actor,
   botOperations,
   ChatError,
+  isClosed,
   isOutage,
   isRefusal,
   type RequestMeta,
   unknownUser,
 } from '@natter/contracts';
-import { type Database, type Decided, sql, VersionsChanged } from '@natter/database';
+import { type Database, type Decided, sql, untilDeadline, VersionsChanged, withDeadline } from '@natter/database';
 import type { Renderer } from '@natter/renderer';
 import type { Background, Bus, RealmPolicies, UserVisibility } from '@natter/service-kit';
 import { z } from 'zod';
@@ -28,7 +29,7 @@ import {
   postponeUnreadable,
   repeatSoon,
 } from './delivery-row.ts';
-import { failureText, fullText, tellOwner } from './tell-owner.ts';
+import { failureText, tellIfFull, tellOwner } from './tell-owner.ts';
 import type { Reply, Triggering, Webhook } from './webhook-format.ts';
 
 export interface WebhookDelivery {
@@ -44,8 +45,11 @@ export interface WebhookDelivery {
   rules: ReachRules;
 }
 
-/** `dropped`: the bot or the message is gone, or the bot may not read the message any more. */
-export type WebhookOutcome = 'replied' | 'no reply' | 'retried' | 'failed' | 'dropped';
+/**
+ * `closed`: the realm is deactivated, and its messages wait. `dropped`: the bot or the message is gone, or the bot may not
+ * read the message any more.
+ */
+export type WebhookOutcome = 'replied' | 'no reply' | 'retried' | 'failed' | 'closed' | 'dropped';
 
 interface Called {
   webhook: Webhook;
@@ -55,36 +59,56 @@ interface Called {
 }
 
 const maxDecisions = 5;
+/** So that the lease leaves time to post the message and to store the outcome. */
+const prepareMs = 8_000;
 
 /**
  * Posts a message to a bot and sends its reply. The transaction that inserts the reply deletes the row, so each message
- * has one reply at most, although a request is repeated if a process dies after it.
+ * has one reply at most, although a request is repeated if a process dies after it. A message that was not posted when the
+ * process stops is left to another one.
  */
-export async function deliverWebhook(delivery: WebhookDelivery, row: DeliveryRow): Promise<WebhookOutcome> {
+export async function deliverWebhook(
+  delivery: WebhookDelivery,
+  row: DeliveryRow,
+  isStopped: () => boolean,
+): Promise<WebhookOutcome> {
+  try {
+    return await tryToDeliver(delivery, row, isStopped);
+  } catch (error) {
+    // At any step: neither the message nor the reply failed.
+    if (!isClosed(error)) throw error;
+    await postponeClosed(delivery.database, row);
+    return 'closed';
+  }
+}
+
+async function tryToDeliver(
+  delivery: WebhookDelivery,
+  row: DeliveryRow,
+  isStopped: () => boolean,
+): Promise<WebhookOutcome> {
   if (row.attempts > maxAttempts) {
     await drop(delivery.database, row);
     return 'failed';
   }
-  const called = await prepare(delivery, row).catch(async (error: unknown) => {
+  const preparing = withDeadline(prepareMs, () => untilDeadline(prepare(delivery, row)));
+  const called = await preparing.catch(async (error: unknown) => {
     // Until now nothing was posted. Later outages count as attempts, so that the bot does not get the message for hours.
     if (isOutage(error)) await repeatSoon(delivery.database, row);
-    if (!isClosed(error)) throw error;
-    await postponeClosed(delivery.database, row);
-    return 'closed' as const;
+    throw error;
   });
-  if (called === 'closed') return 'retried';
   if (called === 'unreadable' && (await postponeUnreadable(delivery.database, row))) return 'retried';
   if (called === 'unreadable' || called === 'inactive') {
     await drop(delivery.database, row);
     return 'dropped';
   }
-  const { webhook, triggering } = called;
-  if (row.full !== null) {
-    const text = fullText(webhook, row.bot_id, row.full);
-    await delivery.background(row.realm_id, (work) => tellOwner(work, row, webhook, text));
+  await tellIfFull(delivery, row, called.webhook);
+  if (isStopped()) {
+    await repeatSoon(delivery.database, row);
+    return 'retried';
   }
   try {
-    const reply = await callWebhook(webhook, triggering, delivery.rules);
+    const reply = await callWebhook(called.webhook, called.triggering, delivery.rules);
     if (reply) await sendReply(delivery, row, called, reply);
     else await drop(delivery.database, row);
     return reply ? 'replied' : 'no reply';
@@ -131,9 +155,6 @@ async function prepare(delivery: WebhookDelivery, row: DeliveryRow): Promise<Cal
   }
 }
 
-/** Whether the realm is deactivated. */
-const isClosed = (error: unknown): boolean => error instanceof ChatError && error.code === 'REALM_DEACTIVATED';
-
 /** Sends the reply under the rules for every message of the bot. Throws `DeliveryFailed` if these refuse it. */
 async function sendReply(delivery: WebhookDelivery, row: DeliveryRow, called: Called, reply: Reply): Promise<void> {
   await withDecision(delivery, called, reply, async (decided) => {
@@ -176,7 +197,7 @@ function emit(work: Unit, decided: Decided): void {
 
 /**
  * Commits a message of the bot, or its refusal. Outdated data never leads to a refusal, and is decided again with current
- * data if the commit finds it outdated.
+ * data if the commit finds it outdated. Throws if the realm is deactivated, because that refuses nothing for good.
  */
 async function withDecision(
   delivery: WebhookDelivery,
@@ -190,7 +211,7 @@ async function withDecision(
       const author = fresh ? await delivery.authors.get(meta, bot.userId, true) : bot;
       return await delivery.decideSend(author, meta, sendable, fresh);
     } catch (error) {
-      if (isRefusal(error)) return error;
+      if (isRefusal(error) && !isClosed(error)) return error;
       throw error;
     }
   };

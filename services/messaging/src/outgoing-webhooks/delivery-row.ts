@@ -1,6 +1,6 @@
 import { type Database, deleteInBatches, sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { isBotFull, isOwnerFull, ownerOf } from '../model/sending/triggered-webhooks.ts';
+import { ownerOf } from '../model/sending/triggered-webhooks.ts';
 
 const deliveryRow = z.object({
   realm_id: z.number(),
@@ -11,15 +11,13 @@ const deliveryRow = z.object({
   attempts: z.number(),
   /** Whether it is too old to wait until the bot may read it. */
   is_late: z.boolean(),
-  /** Whether as many messages wait as may: for the bot, or for all bots of its owner. */
-  full: z.enum(['bot', 'owner']).nullable(),
 });
 export type DeliveryRow = z.infer<typeof deliveryRow>;
 
 const dueRow = z.object({ realm_id: z.number(), owner_id: z.number(), bot_id: z.number(), count: z.number() });
 export type DueBot = z.infer<typeof dueRow>;
 
-/** Longer than a delivery takes. After it another process continues the work of one that died. */
+/** Longer than a delivery may take. After it another process continues the work of one that died. */
 export const leaseSeconds = 30;
 /** The lease doubles this often, so that a delivery that ends with unknown errors is repeated for hours, but not often. */
 const doublings = 7;
@@ -34,41 +32,47 @@ const firstDelaySeconds = 1;
 const longestDelaySeconds = 60;
 /** Seconds before the next attempt after an outage of other services. */
 const outageSeconds = 5;
-/** Seconds before a deactivated realm is asked again. */
-const closedSeconds = 60;
+/** Seconds before another delivery in a deactivated realm. */
+export const closedSeconds = 60;
 const maxFailures = 4;
 const oldestHours = 24;
+/** The highest id that the database can store. */
+const maxId = 2_147_483_647;
 
-const isRow = ({ realm_id, bot_id, message_id }: DeliveryRow) =>
-  sql.fragment`realm_id = ${realm_id} AND bot_id = ${bot_id} AND message_id = ${message_id}`;
+/** Not if another process has taken it since, after the lease. */
+const isRow = ({ realm_id, bot_id, message_id, attempts }: DeliveryRow) =>
+  sql.fragment`realm_id = ${realm_id} AND bot_id = ${bot_id} AND message_id = ${message_id} AND attempts = ${attempts}`;
 
 /** Without the clock of each row, so that indexes find rows that are due. */
 const isDue = sql.fragment`due_at <= statement_timestamp()`;
 
 /**
  * The bots with messages that are due, with their number, up to as many as are posted at a time. Bots are found by
- * skipping through the key, so many messages of one bot cost no more than a few.
+ * skipping through the key, so many messages of one bot, and many bots of a realm that is left out, cost no more than a few.
  */
-export const dueBots = (database: Database): Promise<DueBot[]> =>
-  database.any(sql.type(dueRow)`
+export function dueBots(database: Database, except: readonly number[]): Promise<DueBot[]> {
+  const isLeftOut = sql.fragment`b.realm_id = ANY(${sql.array(except, 'int4')})`;
+  const bot = { realmId: sql.fragment`b.realm_id`, botId: sql.fragment`b.bot_id` };
+  return database.any(sql.type(dueRow)`
     WITH RECURSIVE bot (realm_id, bot_id) AS (
       (SELECT realm_id, bot_id FROM messaging.webhook_delivery
        WHERE EXISTS (SELECT FROM messaging.webhook_delivery WHERE ${isDue}) ORDER BY realm_id, bot_id LIMIT 1)
       UNION ALL
       SELECT n.realm_id, n.bot_id FROM bot b CROSS JOIN LATERAL (
         SELECT d.realm_id, d.bot_id FROM messaging.webhook_delivery d
-        WHERE (d.realm_id, d.bot_id) > (b.realm_id, b.bot_id) ORDER BY d.realm_id, d.bot_id LIMIT 1) n
+        WHERE (d.realm_id, d.bot_id) > (b.realm_id, CASE WHEN ${isLeftOut} THEN ${maxId} ELSE b.bot_id END)
+        ORDER BY d.realm_id, d.bot_id LIMIT 1) n
     )
-    SELECT b.realm_id, ${ownerOf({ realmId: sql.fragment`b.realm_id`, botId: sql.fragment`b.bot_id` })} AS owner_id, b.bot_id, due.count FROM bot b CROSS JOIN LATERAL (
+    SELECT b.realm_id, ${ownerOf(bot)} AS owner_id, b.bot_id, due.count FROM bot b CROSS JOIN LATERAL (
       SELECT count(*)::int FROM (
         SELECT FROM messaging.webhook_delivery d
         WHERE d.realm_id = b.realm_id AND d.bot_id = b.bot_id AND ${isDue} LIMIT ${atOncePerBot}) few) due
-    WHERE due.count > 0`);
+    WHERE NOT ${isLeftOut} AND due.count > 0`);
+}
 
 /** Takes the message that has been due longest for as long as the lease. */
-export function claim(database: Database, { realm_id, bot_id }: DueBot): Promise<DeliveryRow | undefined> {
-  const bot = { realmId: sql.fragment`${realm_id}::int`, botId: sql.fragment`${bot_id}::int` };
-  return database.maybeOne(sql.type(deliveryRow)`
+export const claim = (database: Database, { realm_id, bot_id }: DueBot): Promise<DeliveryRow | undefined> =>
+  database.maybeOne(sql.type(deliveryRow)`
     UPDATE messaging.webhook_delivery SET attempts = attempts + 1,
       due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds} * 2 ^ least(attempts, ${doublings}))
     WHERE realm_id = ${realm_id} AND bot_id = ${bot_id} AND message_id = (
@@ -76,9 +80,7 @@ export function claim(database: Database, { realm_id, bot_id }: DueBot): Promise
       WHERE realm_id = ${realm_id} AND bot_id = ${bot_id} AND ${isDue}
       ORDER BY due_at, message_id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING realm_id, bot_id, message_id, failures, attempts,
-      created_at < clock_timestamp() - make_interval(mins => ${readableWithinMinutes}) AS is_late,
-      CASE WHEN ${isBotFull(bot)} THEN 'bot' WHEN ${isOwnerFull(bot.realmId, ownerOf(bot))} THEN 'owner' END AS "full"`);
-}
+      created_at < clock_timestamp() - make_interval(mins => ${readableWithinMinutes}) AS is_late`);
 
 /** Schedules another attempt after a failure of the bot, unless this one was the last. */
 export async function postpone(database: Database, row: DeliveryRow): Promise<boolean> {
@@ -114,12 +116,12 @@ const wait = (database: Database, row: DeliveryRow, { failures, seconds, attempt
   database.run(sql.unsafe`
     UPDATE messaging.webhook_delivery SET failures = ${failures}, attempts = ${attempts},
       due_at = clock_timestamp() + make_interval(secs => ${seconds * (0.75 + Math.random() / 2)})
-    WHERE ${isRow(row)} AND attempts = ${row.attempts}`);
+    WHERE ${isRow(row)}`);
 
 export const drop = (database: Database, row: DeliveryRow): Promise<number> =>
   database.run(sql.unsafe`DELETE FROM messaging.webhook_delivery WHERE ${isRow(row)}`);
 
-/** Ends a delivery in the transaction that stores its outcome. False if another process has ended it. */
+/** Ends a delivery in the transaction that stores its outcome. False if another process has taken or ended it. */
 export const end = async (work: Work, row: DeliveryRow): Promise<boolean> =>
   (await work.run(sql.unsafe`DELETE FROM messaging.webhook_delivery WHERE ${isRow(row)}`)) > 0;
 

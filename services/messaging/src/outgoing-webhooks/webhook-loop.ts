@@ -1,7 +1,7 @@
-import type { Database } from '@natter/database';
-import { within } from '../model/outgoing/turns.ts';
+import { type Database, untilDeadline, withDeadline } from '@natter/database';
+import { createClosedRealms } from './closed-realms.ts';
 import { deliverWebhook, type WebhookDelivery, type WebhookOutcome } from './deliver-webhook.ts';
-import { claim, type DueBot, dueBots, leaseSeconds } from './delivery-row.ts';
+import { claim, closedSeconds, type DueBot, dueBots, leaseSeconds } from './delivery-row.ts';
 import { createSlots } from './slots.ts';
 
 export interface WebhookLoop {
@@ -17,6 +17,8 @@ interface Options {
 
 /** A hint can be lost, so this is the maximum sleep. */
 const longestSleepMs = 1_000;
+/** Work ends before another process may take the message. */
+const deliveryMs = (leaseSeconds - 3) * 1_000;
 
 /** Posts the messages that are due to outgoing webhook bots. Several processes may run it. */
 export function startWebhookLoop(
@@ -25,6 +27,7 @@ export function startWebhookLoop(
 ): WebhookLoop {
   const running = new Set<Promise<void>>();
   const slots = createSlots();
+  const closed = createClosedRealms(closedSeconds * 1_000);
   let isStopped = false;
   let isHinted = false;
   let wake: () => void = () => undefined;
@@ -33,7 +36,8 @@ export function startWebhookLoop(
     while (!isStopped) {
       isHinted = false;
       try {
-        for (const bot of slots.deal(await dueBots(delivery.database))) start(bot);
+        const due = await dueBots(delivery.database, closed.paused());
+        if (!isStopped) for (const bot of slots.deal(closed.admitted(due))) start(bot);
       } catch (error) {
         onError(error);
       }
@@ -57,6 +61,7 @@ export function startWebhookLoop(
   }
 
   function start(bot: DueBot): void {
+    closed.begun(bot.realm_id);
     const one = deliverOne(bot).finally(() => {
       running.delete(one);
       slots.free(bot);
@@ -66,14 +71,20 @@ export function startWebhookLoop(
 
   async function deliverOne(bot: DueBot): Promise<void> {
     try {
-      const row = await claim(delivery.database, bot);
-      if (!row) return;
-      onOutcome(await within(leaseSeconds * 1_000, () => deliverWebhook(delivery, row)));
+      const outcome = await withDeadline(deliveryMs, () => untilDeadline(claimAndDeliver(bot)));
+      if (outcome === undefined) return;
+      onOutcome(outcome);
+      closed.ended(bot.realm_id, outcome === 'closed');
       // After this one has ended, there is room for another one.
-      setImmediate(wakeUp);
+      if (outcome !== 'closed') setImmediate(wakeUp);
     } catch (error) {
       onError(error, { realm: bot.realm_id, bot: bot.bot_id });
     }
+  }
+
+  async function claimAndDeliver(bot: DueBot): Promise<WebhookOutcome | undefined> {
+    const row = await claim(delivery.database, bot);
+    return row && deliverWebhook(delivery, row, () => isStopped);
   }
 
   function sleep(ms: number): Promise<void> {

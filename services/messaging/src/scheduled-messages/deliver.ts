@@ -1,4 +1,4 @@
-import { ChatError, isOutage, type LogEvent, type RequestMeta } from '@natter/contracts';
+import { ChatError, isClosed, isOutage, type LogEvent, type RequestMeta } from '@natter/contracts';
 import {
   type Database,
   type Decided,
@@ -85,7 +85,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
         if (decided instanceof ChatError && !fresh && !isTooLate(row))
           decided = await decide(delivery.deciding(), realmId, row, true);
         if (decided instanceof ChatError) {
-          if (decided.code === 'REALM_DEACTIVATED' && row.late < closedSeconds) return 'closed';
+          if (isClosed(decided) && row.late < closedSeconds) return 'closed';
           if (await failScheduled(delivery.background, realmId, row, decided)) failed++;
         } else if (decided) ready.push({ row, decided });
       }

@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 /** Ends at a deadline, also if the work never settles. */
-export async function within<R>(limitMs: number, work: () => Promise<R>): Promise<R> {
+async function within<R>(limitMs: number, work: () => Promise<R>): Promise<R> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`not done after ${limitMs} ms`)), limitMs);
   try {

@@ -1,0 +1,163 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ChatError } from '@natter/contracts';
+import { createDatabase, currentDeadline, type Database, migrate, sql, type Work } from '@natter/database';
+import { bringServers, type Servers } from '@natter/local';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  deliverWebhook,
+  type WebhookDelivery,
+} from '../../services/messaging/src/outgoing-webhooks/deliver-webhook.ts';
+import { claim, drop, end, leaseSeconds } from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
+import { startWebhookLoop } from '../../services/messaging/src/outgoing-webhooks/webhook-loop.ts';
+import { type Endpoint, openEndpoint } from '../webhook-endpoint.ts';
+
+const [realmId, botId] = [7, 5];
+const bot = { realm_id: realmId, owner_id: 1, bot_id: botId, count: 1 };
+
+let servers: Servers;
+let database: Database;
+let endpoint: Endpoint;
+beforeAll(async () => {
+  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
+  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  const url = servers.postgresUrl;
+  database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+  endpoint = await openEndpoint('127.0.0.1');
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.message (realm_id, id, sender_id, recipient_ids, content, rendered_content, client)
+    VALUES (${realmId}, 1, 1, '{1,5}', 'x', 'x', 'test')`);
+});
+afterEach(() => database.run(sql.unsafe`DELETE FROM messaging.webhook_delivery`));
+afterAll(async () => {
+  endpoint?.close();
+  await database?.close();
+  await servers?.stop();
+});
+
+const fails = (error: unknown): void => expect.unreachable(String(error));
+const closed = () => new ChatError('REALM_DEACTIVATED', 'deactivated');
+const waits = (realm: number, bots: number, messages: number) =>
+  database.run(sql.unsafe`
+    INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at)
+    SELECT ${realm}, ${botId} + b, m, now(), now() FROM generate_series(0, ${bots}::int - 1) b, generate_series(1, ${messages}) m`);
+const stored = z.object({ attempts: z.number(), failures: z.number(), is_due: z.boolean() });
+const rowsOf = (realm: number) =>
+  database.any(sql.type(stored)`
+    SELECT attempts, failures, due_at <= now() AS is_due FROM messaging.webhook_delivery WHERE realm_id = ${realm}`);
+
+/** A delivery to the endpoint, whose replies are decided by `decideSend`, and which notes what it stores. */
+function deliveryOf(path: string, decideSend: () => Promise<never>) {
+  const units: string[] = [];
+  const webhook = {
+    base_url: endpoint.addressOf(path),
+    interface: 1,
+    token: 't',
+    email: 'e',
+    full_name: 'Hook',
+    owner_id: 1,
+  };
+  const delivery = {
+    database,
+    bus: { call: async () => ({ webhook }) },
+    background: async () => void units.push('unit'),
+    renderer: { topicLinks: async () => [[]] },
+    authors: { get: async () => ({ realmId, userId: botId }) },
+    messages: { readable: async () => undefined },
+    policies: { get: async () => ({ host: 'natter.example', settings: {}, version: 0 }) },
+    userVisibility: { hiddenFrom: async () => new Set([1, botId]) },
+    decideSend,
+    rules: { mayReach: () => true },
+  } as unknown as WebhookDelivery;
+  return { delivery, units };
+}
+
+test.each([
+  ['a reply', 200],
+  ['a failure', 404],
+])('%s that arrives after the realm was deactivated is not lost, and nobody is told', async (_, status) => {
+  const path = `/closed/${status}`;
+  endpoint.respond(path, (to) => to.writeHead(status).end(JSON.stringify({ content: 'late' })));
+  await waits(realmId, 1, 1);
+  const { delivery, units } = deliveryOf(path, () => Promise.reject(closed()));
+  const row = await claim(database, bot);
+  expect(await deliverWebhook(delivery, row as never, () => false)).toBe('closed');
+  expect(endpoint.requestsFor(path)).toHaveLength(1);
+  expect(units).toEqual([]);
+  expect(await rowsOf(realmId)).toEqual([{ attempts: 0, failures: 0, is_due: false }]);
+});
+
+test('a delivery that has lost its message to another process ends nothing', async () => {
+  await waits(realmId, 1, 1);
+  const first = (await claim(database, bot)) as never;
+  await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET due_at = now()`);
+  const second = (await claim(database, bot)) as never;
+  expect(await end({ ...database, realmId } as unknown as Work, first)).toBe(false);
+  expect(await drop(database, first)).toBe(0);
+  expect(await drop(database, second)).toBe(1);
+});
+
+test('the work of a delivery ends before its lease', async () => {
+  await waits(realmId, 1, 1);
+  const left: (number | undefined)[] = [];
+  const call = async () => {
+    left.push(currentDeadline()?.remainingMs());
+    return { webhook: null };
+  };
+  const delivery = { database, bus: { call } } as unknown as WebhookDelivery;
+  const loop = startWebhookLoop(delivery, { onOutcome: () => undefined, onError: fails });
+  await expect.poll(() => rowsOf(realmId)).toEqual([]);
+  await loop.stop();
+  expect(left).toEqual([expect.any(Number)]);
+  expect(left[0]).toBeLessThan(leaseSeconds * 1_000);
+});
+
+test('a deactivated realm with many messages is asked few times, and others get theirs', async () => {
+  const [many, other] = [realmId, realmId + 1];
+  await waits(many, 20, 100);
+  await waits(other, 4, 50);
+  const asked = new Map<number, number>();
+  const call = async (_: unknown, __: unknown, { meta }: { meta: { realmId: number } }) => {
+    asked.set(meta.realmId, (asked.get(meta.realmId) ?? 0) + 1);
+    if (meta.realmId === many) throw closed();
+    return { webhook: null };
+  };
+  const delivery = { database, bus: { call } } as unknown as WebhookDelivery;
+  const loop = startWebhookLoop(delivery, { onOutcome: () => undefined, onError: fails });
+  await expect.poll(() => rowsOf(other)).toEqual([]);
+  await loop.stop();
+  // As many as begin at once.
+  expect(asked).toEqual(
+    new Map([
+      [many, 16],
+      [other, 200],
+    ]),
+  );
+  expect(await rowsOf(many)).toHaveLength(2_000);
+});
+
+test('a process that stops posts nothing that it has not begun to post', async () => {
+  const path = '/stopped';
+  await waits(realmId, 1, 1);
+  const { delivery } = deliveryOf(path, () => Promise.reject(closed()));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isAsked = false;
+  const messages = {
+    readable: async () => {
+      isAsked = true;
+      await promise;
+    },
+  };
+  const loop = startWebhookLoop(
+    { ...delivery, messages: messages as never },
+    { onOutcome: () => undefined, onError: fails },
+  );
+  await expect.poll(() => isAsked).toBe(true);
+  const stopped = loop.stop();
+  resolve();
+  await stopped;
+  expect(endpoint.requestsFor(path)).toEqual([]);
+  expect(await rowsOf(realmId)).toEqual([{ attempts: 0, failures: 0, is_due: false }]);
+});
