@@ -21,6 +21,11 @@ export interface CallOptions {
   idempotencyKey?: string;
   /** How long this request is repeated, in milliseconds; instead of the client's `retryForMs`. */
   retryForMs?: number;
+  /**
+   * When `idempotencyKey` was sent first, by `Date.now()`, if that was before this call. A write is repeated until 20
+   * hours after that.
+   */
+  firstSentAt?: number;
 }
 
 export declare function createClient(options: ClientOptions): Client;
@@ -32,6 +37,14 @@ export declare class ApiError extends Error {
   /** Further fields of the response. */
   readonly extra: Record<string, unknown>;
   constructor(status: number, answer: Record<string, unknown>);
+}
+
+/** For so long after its first attempt a request that writes is repeated, in milliseconds: 20 hours. */
+export declare const repeatableMs: number;
+
+/** The request was sent, got no final answer, and is too old to be repeated. `cause` is the last failure. */
+export declare class OutcomeUnknown extends Error {
+  constructor(cause: unknown);
 }
 
 type RegisterParams = NonNullable<Parameters<Client['register']>[0]>;

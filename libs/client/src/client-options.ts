@@ -21,4 +21,9 @@ export interface CallOptions {
   idempotencyKey?: string;
   /** How long this request is repeated, in milliseconds; instead of the client's `retryForMs`. */
   retryForMs?: number;
+  /**
+   * When `idempotencyKey` was sent first, by `Date.now()`, if that was before this call. A write is repeated until 20
+   * hours after that.
+   */
+  firstSentAt?: number;
 }

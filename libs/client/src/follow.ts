@@ -2,6 +2,7 @@ import { ApiError } from './api-error.ts';
 import type { Client } from './client.ts';
 import type { CallOptions } from './client-options.ts';
 import type { ChatEvent } from './events.ts';
+import { OutcomeUnknown } from './outcome-unknown.ts';
 
 type RegisterParams = NonNullable<Parameters<Client['register']>[0]>;
 export type State = Awaited<ReturnType<Client['register']>>;
@@ -90,9 +91,10 @@ async function* eventsOf(
       if (options.signal?.aborted) return;
       if (!(error instanceof ApiError) || error.code !== 'BAD_EVENT_QUEUE_ID') throw error;
       const state = await client.register(params, forEver).catch((failure: unknown) => {
-        if (!options.signal?.aborted) throw failure;
+        // Another queue does no harm, so the register is repeated under another key.
+        if (!options.signal?.aborted && !(failure instanceof OutcomeUnknown)) throw failure;
       });
-      if (!state) return;
+      if (!state) continue;
       feed.position = startOf(state);
       yield { type: 'gap', state };
       moveTo(feed.position);

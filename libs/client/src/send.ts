@@ -1,6 +1,7 @@
 import { ApiError } from './api-error.ts';
 import type { CallOptions, ClientOptions } from './client-options.ts';
 import type { Encoded } from './encode.ts';
+import { OutcomeUnknown, repeatableMs } from './outcome-unknown.ts';
 
 interface Sending extends CallOptions {
   isReadOnly: boolean;
@@ -9,24 +10,34 @@ interface Sending extends CallOptions {
 
 const pollMs = 90_000;
 
-/** Sends until there is a final answer. Throws `ApiError` for a refusal, or the last failure when the time is over. */
+/**
+ * Sends until there is a final answer. Throws `ApiError` for a refusal, the last failure when the time is over, or
+ * `OutcomeUnknown` when the server may have forgotten the key.
+ */
 export async function send(client: ClientOptions, request: Encoded, sending: Sending): Promise<unknown> {
   const headers: Record<string, string> = client.session ? {} : { 'user-agent': client.userAgent ?? 'NatterClient' };
   if (client.email !== undefined) headers.authorization = `Basic ${basic(`${client.email}:${client.apiKey ?? ''}`)}`;
   if (typeof request.body === 'string') headers['content-type'] = 'application/x-www-form-urlencoded';
   if (!sending.isReadOnly) headers['idempotency-key'] = sending.idempotencyKey ?? randomKey();
   // By the monotonic clock: setting the wall clock forward must not end the repetitions.
-  const end = performance.now() + (sending.retryForMs ?? client.retryForMs ?? 60_000);
+  const begun = performance.now();
+  const end = begun + (sending.retryForMs ?? client.retryForMs ?? 60_000);
+  const { firstSentAt = Date.now() } = sending;
+  // By either clock: the monotonic one may stand still while the machine sleeps, and the other one may be set back.
+  const keyAgeMs = (): number => Math.max(Date.now() - firstSentAt, performance.now() - begun);
+  let failure: unknown;
   for (let attempt = 0; ; attempt++) {
     sending.signal?.throwIfAborted();
+    if (!sending.isReadOnly && keyAgeMs() >= repeatableMs) throw new OutcomeUnknown(failure);
     // The token changes with each login, also with one in another tab.
     if (client.session) headers['x-csrftoken'] = client.session.csrfToken();
     const outcome = await once(client, request, headers, sending);
     if (!sending.signal?.aborted) client.onAttempt?.('failure' in outcome ? outcome.failure : undefined);
     if ('answer' in outcome) return outcome.answer;
+    failure = outcome.failure;
     sending.signal?.throwIfAborted();
     const waitMs = outcome.retryAfterMs ?? Math.random() * Math.min(100 * 2 ** attempt, 5_000);
-    if (performance.now() + waitMs > end) throw outcome.failure;
+    if (performance.now() + waitMs > end) throw failure;
     await pause(waitMs, sending.signal);
   }
 }

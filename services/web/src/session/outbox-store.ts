@@ -1,9 +1,10 @@
+import { repeatableMs } from '@natter/client';
 import { store, storedBelow } from '../browser/storage.ts';
 import type { Outgoing } from '../state/state.ts';
 import { t } from '../text/text.ts';
 
-/** The server keeps an Idempotency-Key for a day. Sending an older message could double it, so its writer decides. */
-const repeatableMs = 20 * 3_600_000;
+/** The problem of a message that is too old to be sent again under its key. It could be there twice, so its writer decides. */
+export const notConfirmed = (): string => t('thisMessageWasNotConfirmedForA');
 
 const prefixOf = (ownId: number): string => `natter outbox ${ownId} `;
 
@@ -13,9 +14,7 @@ export function readOutbox(ownId: number): Outgoing[] {
   return kept
     .flatMap(([id, one]) => (typeof one?.content === 'string' && one.place ? [{ ...one, id }] : []))
     .sort((a, b) => a.at - b.at)
-    .map((one) =>
-      Date.now() - one.at < repeatableMs ? one : { ...one, problem: t('thisMessageWasNotConfirmedForA') },
-    );
+    .map((one) => (Date.now() - one.at < repeatableMs ? one : { ...one, problem: notConfirmed() }));
 }
 
 /** Stores messages that are being sent, so that they survive a reload. Each has its own entry, because tabs share the storage. */

@@ -4,6 +4,7 @@ import { keyOf, type Message, type Narrow, type Place, placeOf, termsOf } from '
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
 import { Connection } from './connection.ts';
 import { csrfToken } from './csrf.ts';
+import { deliver } from './deliver.ts';
 import { goToLogin } from './login.ts';
 import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
@@ -14,7 +15,6 @@ import { ReadMarker } from './read-marker.ts';
 import { SearchFollower } from './search-follower.ts';
 import { SharedFeed } from './shared-feed.ts';
 import { followPage, sharedName } from './tabs.ts';
-import { targetOf } from './target.ts';
 import { Writer } from './writer.ts';
 
 const pageSize = 60;
@@ -256,7 +256,7 @@ export class Session {
     this.#resume({ id: randomId(), place, content, at: Date.now(), queueId: this.#feed.position.queue_id });
   }
 
-  /** Sends a refused message again. It had no effect, so it is a new request. */
+  /** Sends a message again that was refused or not confirmed, as a new request: its writer has decided so. */
   retry({ place, content, id }: Outgoing): void {
     this.#dispatch({ type: 'discarded', id });
     this.send(place, content);
@@ -272,18 +272,9 @@ export class Session {
     if (outgoing.problem === undefined) this.#sending = this.#sending.then(() => this.#deliver(outgoing));
   }
 
-  async #deliver({ id, place, content, queueId }: Outgoing): Promise<void> {
-    try {
-      const sent = await this.#client.sendMessage(
-        { ...targetOf(place), content, queue_id: queueId, local_id: id, read_by_sender: true },
-        { idempotencyKey: id, retryForMs: Number.POSITIVE_INFINITY },
-      );
-      this.#dispatch({ type: 'sent', id, sentAs: sent.id });
-    } catch (error) {
-      // Without the session the message waits: the page of the next login sends it under the same key.
-      if (error instanceof ApiError && (error.status === 401 || error.code === 'CSRF_FAILED')) return;
-      this.#dispatch({ type: 'refused', id, problem: problemOf(error) });
-    }
+  async #deliver(outgoing: Outgoing): Promise<void> {
+    const outcome = await deliver(this.#client, outgoing);
+    if (outcome) this.#dispatch(outcome);
   }
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, type ChatEvent, type Client } from '@natter/client';
+import { ApiError, type ChatEvent, type Client, OutcomeUnknown } from '@natter/client';
 import { placeOfTyping } from '../state/edits.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import type { Action, State } from '../state/state.ts';
@@ -18,6 +18,8 @@ export class Writer {
   readonly #saveTimers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #typingTimers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #kept: KeptEdits;
+  /** Texts that the server may have as drafts, by conversation: their saves got no answer. */
+  readonly #unanswered = new Map<string, string>();
   #saving: Promise<void> = Promise.resolve();
   #typing: { place: Place; since: number } | undefined;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
@@ -38,18 +40,23 @@ export class Writer {
    * another draft.
    */
   #restore(key: string, { place, text, draftId, known = [] }: KeptEdit): void {
-    const { drafts } = this.#store.state().model.writing;
-    const own = new Set([text, ...known].map((one) => one.trim()));
-    const draft = [...drafts.values()].find(
-      ({ id, place: of, content }) =>
-        own.has(content.trim()) && (draftId === undefined ? of !== undefined && keyOf(of) === key : id === draftId),
-    );
+    const draft = this.#draftWith([text, ...known], key, draftId);
     if (text === '' && !draft) {
       this.#kept.drop(key);
       return;
     }
     this.#store.dispatch({ type: 'composing', action: { type: 'restored', key, text, draftId: draft?.id } });
     this.#change(key, place, text);
+  }
+
+  /** The draft of this id, or without an id one of the conversation, if it has one of these texts. */
+  #draftWith(texts: readonly string[], key: string, draftId?: number) {
+    const own = new Set(texts.map((one) => one.trim()));
+    return [...this.#store.state().model.writing.drafts.values()].find(
+      ({ id, place, content }) =>
+        own.has(content.trim()) &&
+        (draftId === undefined ? place !== undefined && keyOf(place) === key : id === draftId),
+    );
   }
 
   /** Keeps a text of a compose box. Without a place it stays in this browser. */
@@ -72,13 +79,12 @@ export class Writer {
     else this.#saveTimers.set(key, setTimeout(save, saveAfterMs));
   }
 
-  /** `sent`: a text that the server may have by now. */
-  #keep(key: string, { place, text }: Pick<KeptEdit, 'place' | 'text'>, sent?: string): void {
+  #keep(key: string, { place, text }: Pick<KeptEdit, 'place' | 'text'>): void {
     const { composing, model } = this.#store.state();
     const draftId = composing.edits.get(key)?.draftId;
     const content = draftId === undefined ? undefined : model.writing.drafts.get(draftId)?.content;
-    const known = [content, sent].filter((one) => one !== undefined);
-    if (text === '' && draftId === undefined) this.#kept.drop(key);
+    const known = [content, this.#unanswered.get(key)].filter((one) => one !== undefined);
+    if (text === '' && draftId === undefined && !this.#unanswered.has(key)) this.#kept.drop(key);
     else this.#kept.keep(key, { place, text, draftId, known });
   }
 
@@ -86,10 +92,14 @@ export class Writer {
   async #save(key: string, place: Place): Promise<void> {
     const edit = this.#store.state().composing.edits.get(key);
     if (!edit?.isUnsaved) return;
-    const { text, draftId } = edit;
-    this.#keep(key, { place, text }, text);
+    const { text } = edit;
+    const sent = this.#unanswered.get(key);
+    const draftId = edit.draftId ?? (sent === undefined ? undefined : this.#draftWith([sent], key)?.id);
+    this.#unanswered.set(key, text);
+    this.#keep(key, { place, text });
     try {
       const id = await this.#put(place, text, draftId);
+      this.#unanswered.delete(key);
       if (id === undefined) {
         if (draftId !== undefined) this.#store.dispatch({ type: 'no draft', draftId });
       } else {
@@ -100,8 +110,9 @@ export class Writer {
       const now = this.#store.state().composing.edits.get(key);
       if (now?.isUnsaved) this.#keep(key, { place, text: now.text });
       else this.#kept.drop(key);
-    } catch {
-      // Refused, for example because of too many drafts: the text stays in this browser.
+    } catch (error) {
+      // Refused, for example because of too many drafts, or not confirmed: the text stays in this browser.
+      if (!(error instanceof OutcomeUnknown)) this.#unanswered.delete(key);
     }
   }
 

@@ -26,7 +26,7 @@ export interface Outgoing {
   at: number;
   /** The queue that its first attempt named: under one key, each attempt must be the same request. */
   queueId: string;
-  /** The reason why the server refused it. */
+  /** The reason why the server refused it, or why it is not sent again. Then its writer decides. */
   problem?: string;
   /** Its id, once the server has accepted it. */
   sentAs?: number;
