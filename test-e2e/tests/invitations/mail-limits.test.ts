@@ -1,7 +1,13 @@
 import { type Json, openRealm, type Realm } from '@natter/testkit';
-import { expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 
 let realm: Realm;
+let postgres: pg.Pool;
+beforeAll(() => {
+  postgres = new pg.Pool({ connectionString: inject('natterPostgresUrl'), max: 1 });
+});
+afterAll(() => postgres?.end());
 /** A test in a new realm. It is done again if it fails while midnight passes, when the counts begin anew. */
 const testInOneDay = (name: string, work: () => Promise<void>) =>
   test(name, async () => {
@@ -70,3 +76,25 @@ testInOneDay('a repeated request with an Idempotency-Key mails nothing again', a
     expect((await realm.owner.send('POST', '/invites', form, header)).status).toBe(200);
   expect((await invite(['ONCE+2@natter.example'])).status).toBe(200);
 });
+
+testInOneDay(
+  'one join by a link that verifies addresses mails once, also if its request is sent again meanwhile',
+  async () => {
+    const { invite_link } = await realm.owner.ok('POST', '/invites/multiuse');
+    const key = invite_link.split('/').at(-2);
+    await realm.owner.ok('PATCH', '/realm', { invite_links_verify_email: true });
+    const newcomer = { email: 'newcomer@natter.example', full_name: 'New', password: 'a long password' };
+    const send = (path: string, form: Json) =>
+      Array.from({ length: 6 }, () => realm.spectator.send('POST', path, form, { 'idempotency-key': path }));
+    const answers = await Promise.all([...send('/join', { key, ...newcomer }), ...send(`//join/${key}`, newcomer)]);
+    expect(answers.map(({ status, body }) => [status, body.is_mail_sent])).toEqual([
+      ...Array(6).fill([400, true]),
+      ...Array(6).fill([200, undefined]),
+    ]);
+    const { rows } = await postgres.query(
+      `SELECT sent FROM users.mail_count WHERE realm_id = $1 AND kind = 'address link'`,
+      [realm.id],
+    );
+    expect(rows).toEqual([{ sent: 2 }]);
+  },
+);

@@ -1,4 +1,11 @@
-import { badRequest, ChatError, invitationOperations, type ParamsOf, type RequestMeta } from '@natter/contracts';
+import {
+  badRequest,
+  ChatError,
+  invitationOperations,
+  type Page,
+  type ParamsOf,
+  type RequestMeta,
+} from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import {
   type Context,
@@ -38,9 +45,21 @@ export function joinHandlers(owner: Owner, seal: KeySeal, send: SendInvitation):
       invitationOperations.join,
       (context, params) => {
         const api_key = createApiKey();
-        return join(owner, send, { context, params, api_key }, (made) => ({ ...made, sealed_key: seal.seal(api_key) }));
+        return join<Stored>(
+          owner,
+          send,
+          { context, params, api_key },
+          {
+            made: (made) => ({ ...made, sealed_key: seal.seal(api_key) }),
+            mailed: { is_mail_sent: true },
+          },
+        );
       },
-      ({ sealed_key, ...made }) => ({ ...made, api_key: seal.open(sealed_key) }),
+      (stored) => {
+        if ('is_mail_sent' in stored) throw mailSent();
+        const { sealed_key, ...made } = stored;
+        return { ...made, api_key: seal.open(sealed_key) };
+      },
     ),
     handle(invitationOperations.joinPage, ({ meta }, { key }) => page(meta, key)),
     handle(invitationOperations.confirmPage, ({ meta }, { key }) => page(meta, key)),
@@ -49,12 +68,17 @@ export function joinHandlers(owner: Owner, seal: KeySeal, send: SendInvitation):
       const invitation = await findByKey(owner.database, meta.realmId, params.key);
       const realm = await readRealm(owner.database, meta.realmId);
       try {
-        return await join(owner, send, { context, params, api_key: createApiKey() }, ({ email }) =>
-          welcomePage({ realmName: realm.settings.name, realmUrl: realm.url, email }),
+        return await join<Page>(
+          owner,
+          send,
+          { context, params, api_key: createApiKey() },
+          {
+            made: ({ email }) => welcomePage({ realmName: realm.settings.name, realmUrl: realm.url, email }),
+            mailed: lookIntoMailPage(),
+          },
         );
       } catch (error) {
         if (!(error instanceof ChatError) || error.status >= 500) throw error;
-        if (error.extra.is_mail_sent === true) return lookIntoMailPage();
         if (!invitation) return gonePage();
         const given = { full_name: params.full_name, email: params.email };
         return formPage({ ...formOf(realm, invitation, params.key), given, problem: error.message });
@@ -70,33 +94,45 @@ const formOf = (realm: Realm, invitation: InvitationRow, key: string) => ({
   asksAddressAlone: verifiesAddress(realm, invitation),
 });
 
+interface Made {
+  user_id: number;
+  email: string;
+}
+
+type Stored = (Made & { sealed_key: string }) | { is_mail_sent: true };
+
+/** The results of a join, which are stored with their effect. */
+interface Results<R> {
+  made: (made: Made) => R;
+  /** An invitation for this address alone was mailed instead. */
+  mailed: R;
+}
+
 interface Asked {
   context: Context & Writing;
   params: Params;
   api_key: string;
 }
 
-/** Creates the account with one API key; `answerOf` returns the answer that is stored with it. */
+/** Creates the account with one API key, or mails an invitation where the link verifies addresses. */
 async function join<R>(
   owner: Owner,
   send: SendInvitation,
   { context, params, api_key }: Asked,
-  answerOf: (made: { user_id: number; email: string }) => R,
+  results: Results<R>,
 ): Promise<R> {
   const { realmId } = context.meta;
   const { key, password } = params;
   const found = await findByKey(owner.database, realmId, key);
   if (!found) throw noInvitation();
-  if (verifiesAddress(await readRealm(owner.database, realmId), found)) {
-    await inviteToVerify(owner, send, { context, key, email: params.email ?? '' });
-    throw mailSent();
-  }
+  if (verifiesAddress(await readRealm(owner.database, realmId), found))
+    return inviteToVerify(owner, send, { context, key, email: params.email ?? '', mailed: results.mailed });
   const full_name = checkedFullName(params.full_name);
   const password_hash = await hashPassword(password, context);
   const make = async (work: Work): Promise<R> => {
     const made = await makeAccount(work, { key, email: params.email, full_name, password_hash });
     await insertKey(work, { realmId, userId: made.user_id }, api_key);
-    return answerOf(made);
+    return results.made(made);
   };
   return context.write(make, { isQueued: true });
 }

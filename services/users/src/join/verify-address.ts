@@ -1,6 +1,6 @@
-import { ChatError, type RequestMeta } from '@natter/contracts';
-import { sql } from '@natter/database';
-import type { Owner } from '@natter/service-kit';
+import { ChatError } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Context, Owner, Writing } from '@natter/service-kit';
 import { z } from 'zod';
 import { checkEmailForm } from '../model/change-email.ts';
 import { checkEmailDomain } from '../model/email-domains.ts';
@@ -14,53 +14,55 @@ import { type Realm, readRealm } from '../model/read-realm.ts';
 export const verifiesAddress = ({ settings }: Realm, { email }: Pick<InvitationRow, 'email'>): boolean =>
   email === null && (settings.emails_restricted_to_domains || settings.invite_links_verify_email);
 
-/** The answer to a user of a reusable link, whether or not the address has an account. */
+/** What a user of a reusable link is told, whether or not the address has an account. */
 export const mailSent = (): ChatError =>
   new ChatError('BAD_REQUEST', 'Open the link that was mailed to this address to make the account.', {
     is_mail_sent: true,
   });
 
-interface Asked {
-  context: { meta: RequestMeta };
+interface Asked<R> {
+  context: Context & Writing;
   key: string;
   email: string;
+  /** The result of the request, whether or not the address has an account. */
+  mailed: R;
 }
 
 /**
  * Mails an invitation for this address alone that grants the same as the link and ends with it. Throws MailLimitHit if the
  * realm or the network has no more mails today: both are counted whether or not the address has an account.
  */
-export async function inviteToVerify(
+export async function inviteToVerify<R>(
   owner: Owner,
   send: SendInvitation,
-  { context, key, email }: Asked,
-): Promise<void> {
+  { context, key, email, mailed }: Asked<R>,
+): Promise<R> {
   const { realmId, network = 'unknown' } = context.meta;
   checkEmailForm(email);
   const realm = await readRealm(owner.database, realmId);
   await checkEmailDomain(owner.database, realm, email);
   const mailedKey = newInvitationKey();
-  await owner
-    .background(realmId, async (work) => {
-      const link = await findByKey(work, realmId, key, sql.fragment`FOR SHARE`);
-      if (!link) return;
-      const [counted] = await send.count(work, [email], { network });
-      // One per address: a newer request invalidates the older mail.
-      await work.run(
-        sql.unsafe`DELETE FROM users.invitation WHERE realm_id = ${realmId} AND link_id = ${link.id} AND lower(email) = lower(${email})`,
-      );
-      const made = await work.maybeOne(sql.type(z.object({ seconds: z.number() }))`
+  const invite = async (work: Work): Promise<R> => {
+    const link = await findByKey(work, realmId, key, sql.fragment`FOR SHARE`);
+    if (!link) return mailed;
+    const [counted] = await send.count(work, [email], { network });
+    // One per address: a newer request invalidates the older mail.
+    await work.run(
+      sql.unsafe`DELETE FROM users.invitation WHERE realm_id = ${realmId} AND link_id = ${link.id} AND lower(email) = lower(${email})`,
+    );
+    const made = await work.maybeOne(sql.type(z.object({ seconds: z.number() }))`
       INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at, link_id)
       SELECT realm_id, ${storedKey(mailedKey)}, ${email}, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter,
         least(expires_at, now() + interval '24 hours'), id
       FROM users.invitation l WHERE l.id = ${link.id}
         AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = l.realm_id AND lower(a.email) = lower(${email}))
       RETURNING extract(epoch FROM expires_at - now())::float8 AS seconds`);
-      if (made && counted) await send(work, realm, [{ to: counted, key: mailedKey, validSeconds: made.seconds }]);
-    })
-    .catch((error: unknown) => {
-      // The answer does not reveal that others requested mails to this address.
-      if (error instanceof MailLimitHit && error.what === 'address') return;
-      throw error;
-    });
+    if (made && counted) await send(work, realm, [{ to: counted, key: mailedKey, validSeconds: made.seconds }]);
+    return mailed;
+  };
+  return context.write(invite).catch((error: unknown) => {
+    // The answer does not reveal that others requested mails to this address.
+    if (error instanceof MailLimitHit && error.what === 'address') return mailed;
+    throw error;
+  });
 }
