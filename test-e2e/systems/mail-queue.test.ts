@@ -163,6 +163,18 @@ test('a mail that cannot be read delays no other, and expires', async () => {
   expect(receivedBy(email)).toBe(1);
 });
 
+test('a request for a link whose process was lost is served by another one, once', async () => {
+  const { user_id, email } = system.people.moderator;
+  const nobody = 'nobody@natter.example';
+  await database.run(sql.unsafe`
+    INSERT INTO users.password_request (realm_id, email, network)
+    SELECT realm_id, unnest(ARRAY[${nobody}, ${email}]), '192.0.2.7' FROM users.account WHERE id = ${user_id}`);
+  await mails.next(email);
+  const left = () => database.any(sql.unsafe`SELECT FROM users.password_request`);
+  await expect.poll(left).toEqual([]);
+  expect([receivedBy(email), receivedBy(nobody)]).toEqual([1, 0]);
+});
+
 test('a link to set a password is mailed also after the clock of Postgres was set back', async () => {
   const { user_id, email } = system.people.owner;
   // Links of a later time, as many as make further mails rare.

@@ -132,3 +132,20 @@ test('scheduled messages are sent in order of time, also if PostgreSQL is read-o
   await readOnly(false);
   await expect.poll(() => contentsOf(topic)).toEqual(['first', 'second']);
 });
+
+test('a link to set a password is promised only when the request is stored, whether or not there is an account', async () => {
+  const { email } = system.people.member;
+  const ask = async (address: string): Promise<number> => {
+    const body = new URLSearchParams({ email: address });
+    return (await fetch(`${system.url}/accounts/password/reset`, { method: 'POST', body })).status;
+  };
+  const linksOfMember = async (): Promise<number> => {
+    const of = "SELECT FROM users.confirmation WHERE kind = 'password' AND email = $1";
+    return (await admin.query(of, [email])).rows.length;
+  };
+  await readOnly(true);
+  expect(await Promise.all([ask(email), ask('nobody@natter.example')])).toEqual([503, 503]);
+  await readOnly(false);
+  expect(await Promise.all([ask(email), ask('nobody@natter.example')])).toEqual([200, 200]);
+  await expect.poll(linksOfMember).toBe(1);
+});

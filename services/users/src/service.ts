@@ -50,6 +50,7 @@ import { mutedUserHandlers, mutedUsersSnapshot } from './muted-users/muted-users
 import { navigationViewHandlers, navigationViewsSnapshot } from './navigation-views/navigation-views.ts';
 import { onboardingStepHandlers, onboardingStepsSnapshot } from './onboarding-steps/onboarding-steps.ts';
 import { createResetLinkHandlers } from './password-reset/create-reset-link.ts';
+import { createPasswordRequests } from './password-reset/password-requests.ts';
 import { passwordResetHandlers } from './password-reset/password-reset.ts';
 import { playgroundHandlers } from './playgrounds/playgrounds.ts';
 import { profileFieldHandlers, profileFieldsSnapshot } from './profile-fields/profile-fields.ts';
@@ -91,6 +92,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const sendInvitation = mailInvitation(mailer);
   const tools = { mailer, log, attempts, guesses };
+  const passwordRequests = createPasswordRequests(owner, tools);
   await bus.serve('users', [
     ...realmHandlers(owner, bus, config),
     ...realmPictureHandlers(owner),
@@ -119,7 +121,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...botHandlers(owner, seal),
     ...outgoingWebhookHandlers(owner),
     ...settingsHandlers(owner, tools),
-    ...passwordResetHandlers(owner, tools),
+    ...passwordResetHandlers(owner, tools, passwordRequests),
     ...createResetLinkHandlers(owner),
     ...alertWordHandlers(owner),
     ...mutedUserHandlers(bus),
@@ -129,8 +131,9 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   ]);
   const stopJobs = startJobs(owner, seal, process);
   mailer.start(owner.database);
+  passwordRequests.start();
   return {
-    stop: () => owner.close(mailer.close, ...stopJobs),
+    stop: () => owner.close(mailer.close, passwordRequests.stop, ...stopJobs),
   };
 }
 

@@ -1,10 +1,15 @@
-import { createDatabase, sql } from '@natter/database';
+import { createDatabase, type Database, sql } from '@natter/database';
 import { expect, test } from 'vitest';
 import { type Answer, request } from '../../api.ts';
 import { mails, system } from './system.ts';
 
 /** Runs `work` while so many mails of a kind were sent today, and also tomorrow, because midnight may pass meanwhile. */
-async function withSent(kind: string, subject: string, sent: number, work: () => Promise<void>): Promise<void> {
+async function withSent(
+  kind: string,
+  subject: string,
+  sent: number,
+  work: (database: Database) => Promise<void>,
+): Promise<void> {
   const database = createDatabase({
     url: system.servers.postgresUrl,
     maxConnections: 1,
@@ -19,7 +24,7 @@ async function withSent(kind: string, subject: string, sent: number, work: () =>
       INSERT INTO users.mail_count (realm_id, day, kind, subject, sent)
       SELECT (SELECT realm_id FROM users.account WHERE id = ${system.people.owner.user_id}),
         (now() AT TIME ZONE 'UTC')::date + days, ${kind}, ${subject}, ${sent} FROM generate_series(0, 1) days`);
-    await work();
+    await work(database);
   } finally {
     await reset();
     await database.close();
@@ -51,9 +56,10 @@ async function person(): Promise<string> {
 test('links to set a password have a limit per organization, which stops no other mails and is not told', async () => {
   const [limited, later] = [await person(), await person()];
   const ask = (email: string) => post('/accounts/password/reset', '192.0.2.201', { email });
-  await withSent('realm password', '', 2_000, async () => {
+  await withSent('realm password', '', 2_000, async (database) => {
     const answer = await ask(limited);
     expect([answer, answer.status]).toEqual([await ask('nobody-there@natter.example'), 200]);
+    await expect.poll(() => database.any(sql.unsafe`SELECT FROM users.password_request`)).toEqual([]);
     await owner('POST', '/invites', { invitee_emails: 'invited-anyway@natter.example', stream_ids: [] });
     await mails.next('invited-anyway@natter.example');
   });

@@ -1,23 +1,19 @@
-import { ChatError, type RequestMeta, settingsOperations } from '@natter/contracts';
+import { ChatError, settingsOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
-import { z } from 'zod';
 import { findConfirmation, takeConfirmation } from '../model/confirmations.ts';
 import { checkPassword, hashPassword } from '../model/credentials/passwords.ts';
 import { endCredentials } from '../model/end-credentials.ts';
-import { MailLimitHit } from '../model/mail/mail-limits.ts';
 import { escaped, gone, plainPage } from '../model/plain-page.ts';
 import type { SettingsTools } from '../model/settings-tools.ts';
-import { limitResets, mailResetLink } from './password-resets.ts';
+import type { PasswordRequests } from './password-requests.ts';
+import { limitResets } from './password-resets.ts';
 
-export function passwordResetHandlers(owner: Owner, { mailer, log, attempts }: SettingsTools): Handlers {
-  const { database } = owner;
-  async function mailLink(meta: RequestMeta, email: string): Promise<void> {
-    const account = await database.maybeOne(sql.type(z.object({ id: z.number() }))`
-      SELECT a.id FROM users.account a JOIN users.realm r ON r.id = a.realm_id
-      WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
-    if (account) await mailResetLink(owner, mailer, meta, account.id);
-  }
+export function passwordResetHandlers(
+  { database }: Owner,
+  { attempts }: SettingsTools,
+  requests: PasswordRequests,
+): Handlers {
   return [
     handle(settingsOperations.forgottenPage, async () =>
       plainPage(
@@ -28,21 +24,20 @@ export function passwordResetHandlers(owner: Owner, { mailer, log, attempts }: S
       ),
     ),
 
-    handleWrite(settingsOperations.askForPassword, async ({ meta }, { email }) => {
-      await limitResets(attempts, meta, email);
-      // Not awaited: the response time must not reveal whether the account exists.
-      const mailing = mailLink(meta, email).catch((error: unknown) => {
-        if (error instanceof MailLimitHit)
-          log.info({ limit: error.what, realm: meta.realmId }, 'mail not sent: a daily limit is reached');
-        else log.warn({ err: error }, 'mailing a link to set a password failed');
+    handleWrite(settingsOperations.askForPassword, async ({ meta, write }, { email }) => {
+      // The same whether or not the account exists.
+      const answer = await write(async (work) => {
+        await requests.add(work, { email, network: meta.network ?? 'unknown' });
+        // Last, because an attempt that PostgreSQL refuses does not count.
+        await limitResets(attempts, meta, email);
+        return plainPage(
+          200,
+          'Look into your mail',
+          '<p>If there is an account with this address, a link is on its way. Links that you got within a day work too, until one is used.</p>',
+        );
       });
-      mailer.finish(mailing);
-      // The same page whether or not the account exists.
-      return plainPage(
-        200,
-        'Look into your mail',
-        '<p>If there is an account with this address, a link is on its way. Links that you got within a day work too, until one is used.</p>',
-      );
+      requests.wake();
+      return answer;
     }),
 
     handle(settingsOperations.newPasswordPage, async ({ meta }, { key }) =>

@@ -1,6 +1,5 @@
 import type { RequestMeta } from '@natter/contracts';
-import { sql } from '@natter/database';
-import type { Owner } from '@natter/service-kit';
+import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { newConfirmation } from '../model/confirmations.ts';
 import type { Attempts } from '../model/credentials/attempts.ts';
@@ -42,34 +41,38 @@ export async function limitResets(
     await attempts.count(realmId, `reset:${hashOf(email)}:${network}:${window.seconds}`, window);
 }
 
+const idRow = z.object({ id: z.number() });
+
 /**
- * Mails a link to set a password, or none if the last one is too recent. Throws MailLimitHit above the daily limits, which
- * other mails do not share. The link always goes to the owner of the
+ * Mails a link to set a password to who has an account with this address, or none if the last one is too recent. Throws
+ * MailLimitHit above the daily limits, which other mails do not share. The link always goes to the owner of the
  * address and stays valid for a day, so frequent requests of strangers cannot keep the owner from getting one.
  */
-export function mailResetLink(
-  { background }: Pick<Owner, 'background'>,
+export async function mailResetLink(
+  work: Work,
   mailer: Pick<Mailer, 'count' | 'send'>,
-  { realmId, network = 'unknown' }: RequestMeta,
-  userId: number,
+  { email, network }: { email: string; network: string },
 ): Promise<void> {
-  return background(realmId, async (work) => {
-    const account = await lockAccount(work, userId);
-    if (!account?.is_active) return;
-    // A link is valid for a day, so the account's links correspond to the mails of a day. Those that are valid for longer
-    // were made before the clock of the database was set back.
-    const { mailed, seconds } = await work.one(sql.type(z.object({ mailed: z.number(), seconds: z.number() }))`
-      SELECT count(*)::int AS mailed, coalesce(extract(epoch FROM clock_timestamp() - max(expires_at) + interval '24 hours'), 0)::float8 AS seconds
-      FROM users.confirmation WHERE user_id = ${userId} AND kind = 'password'
-        AND expires_at > now() AND expires_at <= clock_timestamp() + interval '24 hours'`);
-    if (seconds < gapAfter(mailed)) return;
-    const mailing = { realmId, kind: 'password', by: { network }, addresses: [account.email] } as const;
-    const { url, settings } = await readRealm(work, realmId);
-    const { default_language: language } = await readSettings(work, userId);
-    for (const to of await mailer.count(work, mailing)) {
-      const key = await newConfirmation(work, userId, 'password', account.email);
-      const link = `${url}/accounts/password/reset/${key}`;
-      await mailer.send(work, [{ to, mail: forgottenPasswordMail(language, { realm: settings.name, link }) }]);
-    }
-  });
+  const { realmId } = work;
+  const found = await work.maybeOne(sql.type(idRow)`
+    SELECT a.id FROM users.account a JOIN users.realm r ON r.id = a.realm_id
+    WHERE a.realm_id = ${realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
+  const account = found && (await lockAccount(work, found.id));
+  if (!account?.is_active) return;
+  const userId = account.id;
+  // A link is valid for a day, so the account's links correspond to the mails of a day. Those that are valid for longer
+  // were made before the clock of the database was set back.
+  const { mailed, seconds } = await work.one(sql.type(z.object({ mailed: z.number(), seconds: z.number() }))`
+    SELECT count(*)::int AS mailed, coalesce(extract(epoch FROM clock_timestamp() - max(expires_at) + interval '24 hours'), 0)::float8 AS seconds
+    FROM users.confirmation WHERE user_id = ${userId} AND kind = 'password'
+      AND expires_at > now() AND expires_at <= clock_timestamp() + interval '24 hours'`);
+  if (seconds < gapAfter(mailed)) return;
+  const mailing = { realmId, kind: 'password', by: { network }, addresses: [account.email] } as const;
+  const { url, settings } = await readRealm(work, realmId);
+  const { default_language: language } = await readSettings(work, userId);
+  for (const to of await mailer.count(work, mailing)) {
+    const key = await newConfirmation(work, userId, 'password', account.email);
+    const link = `${url}/accounts/password/reset/${key}`;
+    await mailer.send(work, [{ to, mail: forgottenPasswordMail(language, { realm: settings.name, link }) }]);
+  }
 }

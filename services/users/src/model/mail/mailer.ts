@@ -27,8 +27,6 @@ export interface Mailer {
   notify(work: Work, notice: Notice): Promise<void>;
   /** Units of the service: their mails are sent when they are committed. */
   wrapUnits(unitOfWork: UnitOfWork): UnitOfWork;
-  /** Work of a request that nobody awaits; `close` does. */
-  finish(work: Promise<void>): void;
   start(database: Database): void;
   /** Sends no more mails. Those that wait stay in the queue. */
   close(): Promise<void>;
@@ -60,7 +58,6 @@ export function createMailer(options: {
     return database;
   });
   const transport = createMailTransport(options.url, options.from, log);
-  const unfinished = new Set<Promise<void>>();
   const sending = new Set<Promise<void>>();
   /** Units that have queued a mail. */
   const withMail = new WeakSet<Work>();
@@ -164,10 +161,6 @@ export function createMailer(options: {
       if (last && withMail.has(last)) wake();
       return result;
     },
-    finish(work) {
-      const done: Promise<void> = work.finally(() => unfinished.delete(done));
-      unfinished.add(done);
-    },
     start(opened) {
       database = opened;
       stopLooking = repeat({ everyMs: lookMs, firstMs: 0, onError }, look);
@@ -175,7 +168,7 @@ export function createMailer(options: {
     async close() {
       isClosing = true;
       const sent = Promise.all([stopLooking(), looking]).then(() => Promise.all(sending));
-      await Promise.all([...unfinished, Promise.race([sent, pause(closeMs, undefined, { ref: false })])]);
+      await Promise.race([sent, pause(closeMs, undefined, { ref: false })]);
       transport.close();
     },
   };
