@@ -8,11 +8,13 @@ export {
   overloaded,
   type Tenant,
   tenantWithoutAccount,
+  untilDeadline,
   WaitingTasks,
   withDeadline,
 } from '@natter/database';
 export { scheduledSubject } from '@natter/event-log';
 export { authorize, type Permits } from './authorize.ts';
+export { apartFromRequest, besideWrite } from './beside-write.ts';
 export { keptBlockBytes } from './blocks.ts';
 export * from './bus.ts';
 export * from './config.ts';
@@ -34,6 +36,7 @@ export { release } from './release.ts';
 export * from './repeat.ts';
 export * from './run-service.ts';
 export * from './shared-cache.ts';
+export { createSharedCalls } from './shared-calls.ts';
 export * from './stop-all.ts';
 export { inSpan, spanOfDelivery } from './tracing.ts';
 export { surviveUnhandledErrors } from './unhandled.ts';

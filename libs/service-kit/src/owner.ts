@@ -27,6 +27,7 @@ import {
 import { createRenderer, type Renderer } from '@natter/renderer';
 import { z } from 'zod';
 import { type Fingerprint, plainFingerprint } from './answer-once.ts';
+import { apartFromRequest } from './beside-write.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { CommonConfig } from './config.ts';
 import { createEventCheck } from './event-check.ts';
@@ -113,7 +114,7 @@ function createSigner(database: Database, onError: (error: unknown) => void): ()
     }
   };
   return () => {
-    reading ??= read();
+    reading ??= apartFromRequest(read);
     return reading;
   };
 }

@@ -1,6 +1,6 @@
-import { type Database, type Executor, sql, untilDeadline, withoutDeadline } from '@natter/database';
+import { type Database, type Executor, sql } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
-import type { Bus, CommonConfig, Owner, Process } from '@natter/service-kit';
+import { type Bus, type CommonConfig, createSharedCalls, type Owner, type Process } from '@natter/service-kit';
 import { z } from 'zod';
 import { forget } from './record-cache.ts';
 import type { SweepMetrics } from './sweep-metrics.ts';
@@ -41,7 +41,7 @@ const outageRow = z.object({ at: z.string() });
 const extendedRow = z.object({ count: z.number(), last: z.string().nullable() });
 const extendedAtOnce = 1_000;
 /** The end of the outage that this process is recording. */
-const extending = new WeakMap<Database, Promise<void>>();
+const extending = createSharedCalls<Database, void>();
 
 /**
  * Records that clients can poll: a gateway confirmed it over NATS and this process, and Postgres writes it. While one
@@ -56,11 +56,7 @@ export async function markService(database: Database): Promise<void> {
     SELECT at::text AS at FROM event_queue.alive WHERE at < now() - make_interval(secs => ${outageSeconds})`);
   if (!outage) return;
   // With many queues it takes longer than a confirmation may: the next one waits for the rest.
-  const running =
-    extending.get(database) ??
-    withoutDeadline(() => endOutage(database, outage.at)).finally(() => extending.delete(database));
-  extending.set(database, running);
-  await untilDeadline(running);
+  await extending(database, () => endOutage(database, outage.at));
 }
 
 /**

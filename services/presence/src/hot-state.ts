@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type Database, sql, untilDeadline, withoutDeadline } from '@natter/database';
+import { type Database, sql } from '@natter/database';
 import type { LogRedis } from '@natter/event-log';
+import { createSharedCalls } from '@natter/service-kit';
 import { z } from 'zod';
 
 export interface Presence {
@@ -66,7 +67,7 @@ export function createHotState({ redis, runId, now: nowMs }: Redis, database: Da
     Record<'natterPresenceMerge' | 'natterPresenceLoaded', (...args: (string | number)[]) => Promise<number>> &
     Record<'natterPresence', (...args: (string | number)[]) => Promise<[number, number, number, number]>> &
     Record<'natterPresenceChanges', (...args: (string | number)[]) => Promise<[string | null, ...string[]]>>;
-  const loading = new Map<number, Promise<void>>();
+  const loading = createSharedCalls<number, void>();
 
   async function load(realmId: number): Promise<void> {
     const [hash, updates, ...others] = keysOf(realmId);
@@ -85,9 +86,7 @@ export function createHotState({ redis, runId, now: nowMs }: Redis, database: Da
 
   /** Shared by requests, so that the deadline of one does not end it. */
   function loadOnce(realmId: number): Promise<void> {
-    const running = loading.get(realmId) ?? withoutDeadline(() => load(realmId)).finally(() => loading.delete(realmId));
-    loading.set(realmId, running);
-    return untilDeadline(running);
+    return loading(realmId, () => load(realmId));
   }
 
   async function readScripted(realmId: number, afterUpdateId: number, user: string): ReturnType<HotState['read']> {

@@ -1,6 +1,6 @@
 import { eventQueueOperations, type LogEntry, type RequestMeta } from '@natter/contracts';
 import { type LogRedis, logSubject, readStream, type Verifier } from '@natter/event-log';
-import { type Bus, heapBytes, type Logger } from '@natter/service-kit';
+import { apartFromRequest, type Bus, heapBytes, type Logger } from '@natter/service-kit';
 
 export interface Position {
   number: number;
@@ -201,7 +201,8 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       isAgainWanted = true;
       return reading;
     }
-    reading = readOn()
+    // Several polls may wait for it.
+    reading = apartFromRequest(readOn)
       .catch((error: unknown) => logger.debug({ err: error, realm: realmId }, 'reading the log for a tail failed'))
       .finally(() => {
         reading = undefined;

@@ -1,6 +1,6 @@
 import type { LogEntry } from '@natter/contracts';
 import type { LogRedis, Verifier } from '@natter/event-log';
-import type { Bus, Logger } from '@natter/service-kit';
+import { type Bus, type Logger, untilDeadline, withDeadline } from '@natter/service-kit';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startTail } from './realm-tail.ts';
 import { createRealmTails } from './realm-tails.ts';
@@ -44,6 +44,27 @@ test('a tail that cannot start leaves no subscription behind', async () => {
   });
   for (let attempt = 0; attempt < 3; attempt++) await expect(tails.get(meta)).rejects.toThrow('away');
   expect(held).toEqual(nothing);
+  await tails.stop();
+});
+
+test('a request that ends does not end the start of a tail that others have joined', async () => {
+  const clock = Promise.withResolvers<unknown>();
+  let starts = 0;
+  const { tails } = tailsOn(() => {
+    starts++;
+    return untilDeadline(clock.promise);
+  });
+  const ended = withDeadline(60_000, async (deadline) => {
+    expect(tails.isCurrent(1, meta)).toBe(false);
+    const tail = tails.get(meta);
+    deadline.cancel();
+    return tail;
+  });
+  const joined = tails.get(meta);
+  await expect(ended).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  clock.resolve({ clock: 1, epoch: 1, entries: [] });
+  expect((await joined).position).toEqual({ number: 1, n: 0 });
+  expect(starts).toBe(1);
   await tails.stop();
 });
 

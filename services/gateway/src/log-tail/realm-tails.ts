@@ -1,6 +1,6 @@
 import type { LogEntry, RequestMeta } from '@natter/contracts';
 import type { LogRedis, Verifier } from '@natter/event-log';
-import type { Bus, Logger } from '@natter/service-kit';
+import { apartFromRequest, type Bus, type Logger, untilDeadline } from '@natter/service-kit';
 import { type RealmTail, startTail } from './realm-tail.ts';
 
 export interface RealmTails {
@@ -11,6 +11,13 @@ export interface RealmTails {
   /** Memory of all logs. */
   readonly bytes: number;
   stop(): Promise<void>;
+}
+
+interface Started {
+  starting: Promise<RealmTail>;
+  /** Absent until it has started. */
+  tail?: RealmTail;
+  usedAt: number;
 }
 
 const currentMs = 60_000;
@@ -28,7 +35,7 @@ export function createRealmTails(options: {
   onSkip: (realmId: number) => void;
 }): RealmTails {
   const { maxBytes, onEntry, onSkip, ...rest } = options;
-  const tails = new Map<number, { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number }>();
+  const tails = new Map<number, Started>();
   const sweeper = setInterval(stopIdle, 15_000);
   sweeper.unref();
 
@@ -51,25 +58,25 @@ export function createRealmTails(options: {
       }
   }
 
-  function get(meta: RequestMeta): Promise<RealmTail> {
+  /** All requests of the realm wait for the start: it belongs to none of them. */
+  function started(meta: RequestMeta): Started {
     const { realmId } = meta;
     const known = tails.get(realmId);
     if (known) {
       known.usedAt = performance.now();
-      return known.starting;
+      return known;
     }
-    const starting = startTail({
-      ...rest,
-      realmId,
-      meta,
-      onEntry: (entry) => onEntry(realmId, entry),
-      onSkip: () => onSkip(realmId),
-      onBytes: keepToBudget,
-    });
-    const made: { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number } = {
-      starting,
-      usedAt: performance.now(),
-    };
+    const starting = apartFromRequest(() =>
+      startTail({
+        ...rest,
+        realmId,
+        meta,
+        onEntry: (entry) => onEntry(realmId, entry),
+        onSkip: () => onSkip(realmId),
+        onBytes: keepToBudget,
+      }),
+    );
+    const made: Started = { starting, usedAt: performance.now() };
     tails.set(realmId, made);
     starting.then(
       (tail) => {
@@ -77,14 +84,13 @@ export function createRealmTails(options: {
       },
       () => tails.delete(realmId),
     );
-    return starting;
+    return made;
   }
 
   return {
-    get,
-    isCurrent(realmId, meta) {
-      get(meta).catch(() => undefined);
-      const tail = tails.get(realmId)?.tail;
+    get: (meta) => untilDeadline(started(meta).starting),
+    isCurrent(_realmId, meta) {
+      const { tail } = started(meta);
       return tail !== undefined && performance.now() - tail.currentAt < currentMs;
     },
     get bytes() {

@@ -1,6 +1,6 @@
 import { eventQueueOperations, type LogEntry, type QueueRecord, type RequestMeta } from '@natter/contracts';
 import { type LogRedis, readStream, type Verifier } from '@natter/event-log';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, untilDeadline } from '@natter/service-kit';
 import { isAfter, type Position, type RealmTail } from '../log-tail/realm-tail.ts';
 import { badQueue } from './queue-life.ts';
 
@@ -31,7 +31,7 @@ export function createOlderEntries(bus: Bus, log: LogRedis, verifier: Verifier):
 
     async checkNotAhead({ meta, tail, queue }, from) {
       if (from.number <= tail.position.number) return;
-      await tail.catchUp();
+      await untilDeadline(tail.catchUp());
       if (from.number <= tail.position.number) return;
       const record = await bus.call(eventQueueOperations.readLog, { after: from.number, limit: 1 }, { meta });
       if (from.number > record.clock || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);

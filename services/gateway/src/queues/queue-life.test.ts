@@ -1,5 +1,5 @@
 import type { QueueRecord, RequestMeta } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, untilDeadline, withDeadline } from '@natter/service-kit';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createQueueLife } from './queue-life.ts';
 
@@ -33,4 +33,27 @@ test.each([-7_200_000, 7_200_000])(
 
 test('a queue that this process does not know is extended at once, also in its first minutes', () => {
   expect(createQueueLife({} as Bus, 10).dueIn(queue)).toBeLessThanOrEqual(0);
+});
+
+test('a poll that ends does not end the extension that others of its realm wait for', async () => {
+  const called = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const bus = {
+    call: async () => {
+      called.resolve();
+      await untilDeadline(answered.promise);
+      return { gone: [] };
+    },
+  } as unknown as Bus;
+  const life = createQueueLife(bus, 10);
+  const ended = withDeadline(60_000, async (deadline) => {
+    const kept = life.keep(queue, meta);
+    await called.promise;
+    deadline.cancel();
+    await kept;
+  });
+  const other = life.keep({ ...queue, queue_id: 'other' }, meta);
+  await expect(ended).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  answered.resolve();
+  await other;
 });

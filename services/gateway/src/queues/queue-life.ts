@@ -1,5 +1,5 @@
 import { ChatError, eventQueueOperations, type QueueRecord, type RequestMeta } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
+import { apartFromRequest, type Bus, untilDeadline } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 
 export interface QueueLife {
@@ -34,7 +34,8 @@ export function createQueueLife(bus: Bus, maxQueues: number): QueueLife {
       const some = ids.slice(from, from + maxBatch);
       const waiters = (id: string) => batch.waiting.get(id) ?? [];
       try {
-        const { gone } = await bus.call(eventQueueOperations.touchQueues, { queue_ids: some }, { meta: batch.meta });
+        const touch = () => bus.call(eventQueueOperations.touchQueues, { queue_ids: some }, { meta: batch.meta });
+        const { gone } = await apartFromRequest(touch);
         const ended = new Set(gone);
         for (const id of some) for (const { resolve } of waiters(id)) resolve(!ended.has(id));
       } catch (error) {
@@ -69,7 +70,7 @@ export function createQueueLife(bus: Bus, maxQueues: number): QueueLife {
     async keep(queue, meta) {
       if (dueIn(queue) > 0) return;
       const at = performance.now();
-      if (!(await isAlive(queue, meta))) throw badQueue(queue.queue_id);
+      if (!(await untilDeadline(isAlive(queue, meta)))) throw badQueue(queue.queue_id);
       extended.set(queue.queue_id, at);
     },
   };

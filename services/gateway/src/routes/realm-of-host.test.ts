@@ -1,5 +1,5 @@
 import { ChatError } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, untilDeadline, withDeadline } from '@natter/service-kit';
 import { expect, test } from 'vitest';
 import { createRealmFinder } from './realm-of-host.ts';
 
@@ -12,7 +12,7 @@ function finder(limit: number, defaultHost?: string) {
   const bus = {
     call: async (_: unknown, { host }: { host: string }) => {
       asked.push(host);
-      await users.answers;
+      await untilDeadline(users.answers);
       if (users.isSilent) return new Promise(() => undefined);
       if (users.isAway) throw new ChatError('SERVICE_UNAVAILABLE', 'No process answers');
       const found = hosts.has(host) ? host : defaultHost;
@@ -160,4 +160,21 @@ test('while users does not answer, a host that no realm has is served by the def
   expect(await codeOf('127.0.0.1', '192.0.2.1')).toBe('found');
   Object.assign(users, { isAway: false, isSilent: true });
   expect(await codeOf('127.0.0.1', '192.0.2.1')).toBe('found');
+});
+
+test('a request that is cancelled does not end the call that others for the same host have joined', async () => {
+  const { asked, codeOf, users } = finder(3);
+  let answer: () => void = () => undefined;
+  users.answers = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const cancelled = withDeadline(60_000, (deadline) => {
+    const code = codeOf('chat.example', '192.0.2.1');
+    deadline.cancel();
+    return code;
+  });
+  const other = codeOf('chat.example', '192.0.2.1');
+  expect(await cancelled).toBe('SERVICE_UNAVAILABLE');
+  answer();
+  expect([await other, asked]).toEqual(['found', ['chat.example']]);
 });

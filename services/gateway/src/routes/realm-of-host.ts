@@ -1,5 +1,5 @@
 import { ChatError, defaultRealmUrl, isOutage, type RequestMeta, userOperations } from '@natter/contracts';
-import { type Bus, createLocalCounts } from '@natter/service-kit';
+import { apartFromRequest, type Bus, createLocalCounts, untilDeadline } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import { type Rate, rateLimitHit } from '../rate-limit/rate-limit.ts';
 
@@ -47,7 +47,10 @@ export function createRealmFinder(
   /** The last call to users was not answered, or not within the wait. */
   let isAway = false;
 
-  async function ask(host: string, meta: RequestMeta): Promise<FoundRealm> {
+  /** Requests for the host share the call, so it belongs to none of them. */
+  const ask = (host: string, meta: RequestMeta): Promise<FoundRealm> => apartFromRequest(() => askUsers(host, meta));
+
+  async function askUsers(host: string, meta: RequestMeta): Promise<FoundRealm> {
     try {
       const answer = await bus.call(userOperations.findRealm, { host }, { meta });
       isAway = false;
@@ -121,7 +124,7 @@ export function createRealmFinder(
     if (!last && misses.get(network) >= missRate.limit) throw refused(misses.left(network));
     if (!last && isFlooded) throw refused(1);
     const running = asking.get(host);
-    if (running || last) return refreshed(host, running ?? begin(host, ask(host, meta)));
+    if (running || last) return refreshed(host, running ? untilDeadline(running) : begin(host, ask(host, meta)));
     // Any call in progress may turn out to be for an unknown host. If all would exceed a limit, one has to end first.
     const isFull =
       pending.all + thisSecond().unknown >= maxUnknownPerSecond ||
@@ -135,7 +138,7 @@ export function createRealmFinder(
   function begin(host: string, call: Promise<FoundRealm>): Promise<FoundRealm> {
     const running = call.finally(() => asking.delete(host));
     asking.set(host, running);
-    return running;
+    return untilDeadline(running);
   }
 }
 

@@ -1,6 +1,6 @@
 import { ChatError, idsOf, type LogEvent, type RequestMeta, userVisibilityOperations } from '@natter/contracts';
-import { requireEventRoom, sql, untilDeadline, type Work, withDeadline, withoutDeadline } from '@natter/database';
-import { type Bus, forEachApart, type Owner, repeat } from '@natter/service-kit';
+import { requireEventRoom, sql, type Work, withDeadline } from '@natter/database';
+import { type Bus, createSharedCalls, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import {
   acquaintanceTypes,
@@ -56,14 +56,8 @@ const trialMs = 5_000;
  * that is running.
  */
 export function limitTrials(owner: Owner, bus: Bus): (meta: RequestMeta) => Promise<void> {
-  const running = new Map<number, Promise<void>>();
-  return (meta) => {
-    const { realmId } = meta;
-    const begin = () => withoutDeadline(() => withDeadline(trialMs, () => tryLimit(owner, bus, meta)));
-    const trial = running.get(realmId) ?? begin().finally(() => running.delete(realmId));
-    running.set(realmId, trial);
-    return untilDeadline(trial);
-  };
+  const trial = createSharedCalls<number, void>();
+  return (meta) => trial(meta.realmId, () => withDeadline(trialMs, () => tryLimit(owner, bus, meta)));
 }
 
 /** A unit that is rolled back. */

@@ -1,5 +1,5 @@
-import { sql, type Work, withoutDeadline } from '@natter/database';
-import { forEachApart, type Owner, repeat } from '@natter/service-kit';
+import { sql, type Work } from '@natter/database';
+import { apartFromRequest, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { MailLimitHit } from '../model/mail/mail-limits.ts';
 import type { SettingsTools } from '../model/settings-tools.ts';
@@ -80,7 +80,7 @@ export function createPasswordRequests(
         void look();
       };
       // After the answer, whose time must not depend on the work for an account.
-      if (!isStopped) timer ??= withoutDeadline(() => setTimeout(begin, 50 + Math.random() * 200));
+      if (!isStopped) timer ??= apartFromRequest(() => setTimeout(begin, 50 + Math.random() * 200));
     },
     start() {
       stopLooking = repeat({ everyMs: lookMs, firstMs: 0, onError }, look);

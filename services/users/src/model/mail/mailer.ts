@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Executor, UnitOfWork, Work } from '@natter/database';
-import { type Logger, repeat } from '@natter/service-kit';
+import { apartFromRequest, type Logger, repeat } from '@natter/service-kit';
 import type { KeySeal } from '../credentials/key-seal.ts';
 import type { Mail } from './mail.ts';
 import { type CountedAddress, countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
@@ -95,7 +95,7 @@ export function createMailer(options: {
   }
 
   const wake = (): void => {
-    if (database && !isClosing) void look();
+    if (database && !isClosing) void apartFromRequest(look);
   };
 
   async function sendOne(queued: QueuedMail): Promise<void> {
