@@ -27,7 +27,7 @@ import {
 import { createRenderer, type Renderer } from '@natter/renderer';
 import { z } from 'zod';
 import { type Fingerprint, plainFingerprint } from './answer-once.ts';
-import { apartFromRequest } from './beside-write.ts';
+import { apartFromRequest, refuseUnclaimedUnit } from './beside-write.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { CommonConfig } from './config.ts';
 import { createEventCheck } from './event-check.ts';
@@ -44,8 +44,8 @@ export type Background = <R>(realmId: number, handler: (work: Work) => Promise<R
 export interface Owner {
   database: Database;
   /**
-   * A unit of work that no request waits for: for timers, for the operator, or after the answer of a request. Writes
-   * use `context.write`.
+   * A unit of work that no request claims: for timers and for the operator. Writes use `context.write`; in their requests
+   * this fails, except within `besideWrite`.
    */
   background: Background;
   appender: Appender;
@@ -227,7 +227,10 @@ export function wireOwner(
   bus.useGates(gates);
   const owner: Owner = {
     database,
-    background: (realmId, handler) => wrapped({ realmId, schema, claim: undefined }, handler),
+    background: async (realmId, handler) => {
+      refuseUnclaimedUnit();
+      return wrapped({ realmId, schema, claim: undefined }, handler);
+    },
     appender: {
       ...appender,
       appendEphemeral: (realmId, event) => {

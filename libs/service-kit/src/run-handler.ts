@@ -1,6 +1,7 @@
 import type { Operation } from '@natter/contracts';
 import { type Answers, asTenant, type Tenant, tenantWithoutAccount } from '@natter/database';
 import { answerOnce, type BusCall, claimBesideOther, claimOf, type Fingerprint } from './answer-once.ts';
+import { inWrite } from './beside-write.ts';
 import type { Handlers } from './handlers.ts';
 import type { Recovery } from './recovery.ts';
 import { type Freshness, runOnCurrentVersions, type Serving } from './retry-on-changed-versions.ts';
@@ -42,7 +43,10 @@ export async function runHandler(
   let claim = kept && claimOf(operation, envelope, call, kept.fingerprint);
   const tenant = tenantOf(operation, envelope);
   const outcome = operation.isReadOnly || operation.isIdempotent || claim ? 'known' : 'unknown';
-  const run = () => asTenant(tenant, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim }));
+  const run = () =>
+    asTenant(tenant, () =>
+      inWrite(claim && operation.name, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim })),
+    );
   const attempt = async (before: number): Promise<unknown> => {
     if (operation.isReadOnly || !kept || !claim) return run();
     const isRepeated = () => before > 0 || isRetry();

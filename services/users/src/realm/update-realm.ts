@@ -20,7 +20,15 @@ import {
 } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { isSameSetting, normalized } from '@natter/permissions';
-import { type Bus, type Handlers, handleWrite, type Owner, type UserContext, withDeadline } from '@natter/service-kit';
+import {
+  type Bus,
+  besideWrite,
+  type Handlers,
+  handleWrite,
+  type Owner,
+  type UserContext,
+  withDeadline,
+} from '@natter/service-kit';
 import { changeOfGroups } from '../model/change.ts';
 import type { UsersConfig } from '../model/config.ts';
 import { expectOld } from '../model/expect-old.ts';
@@ -99,7 +107,9 @@ async function checkLimit(
 /** If a service is unavailable, or the time is short, the limit begins later. */
 async function limitNow(owner: Owner, bus: Bus, { meta, log, deadline }: UserContext): Promise<void> {
   if (!wantsLimit(await readRealm(owner.database, meta.realmId))) return;
-  await withDeadline(deadline.remainingMs() / 2, () => beginLimit(owner, bus, meta)).catch((error: unknown) =>
+  // A limit that is in force does not begin again.
+  const begin = () => besideWrite(() => beginLimit(owner, bus, meta));
+  await withDeadline(deadline.remainingMs() / 2, begin).catch((error: unknown) =>
     log.warn({ err: error }, 'limiting the guests of a realm failed; it will be retried'),
   );
 }
