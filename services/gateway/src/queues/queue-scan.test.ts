@@ -1,10 +1,12 @@
 import { type Actor, idsPerNumber, type LogEntry, type QueueRecord } from '@natter/contracts';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { RealmTail } from '../log-tail/realm-tail.ts';
 import { createEventTexts } from './event-texts.ts';
 import { createArrivals } from './poll-arrivals.ts';
 import { createQueueScans, type ScanContext } from './queue-scan.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const meta = { requestId: '', realmId: 1, client: '' };
 const queue = {
@@ -228,4 +230,64 @@ test('a poll ends although Redis lost ephemeral entries that the gateway no long
   const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId, ...alone });
   expect(await scan.next(true)).toEqual([]);
   expect(scan.lastId).toBe(lastEventId + 2);
+});
+
+/** A poll behind an ephemeral entry that only Redis has, which does not answer; the record has entries of `record`. */
+async function pollWithoutRedis(record: LogEntry[]) {
+  const position = { number: 3, n: 2 };
+  const listeners = new Set<() => void>();
+  const tail = {
+    after: ({ number }: LogEntry) => (number < 4 ? undefined : []),
+    position,
+    floor: { number: 3, n: 2 },
+    onGrowth: (listener: () => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  } as unknown as RealmTail;
+  const asked = { record: 0, isOver: false };
+  const scans = createQueueScans({
+    bus: {
+      call: async () => {
+        asked.record++;
+        return { clock: 3, floor: 0, entries: record };
+      },
+    },
+    log: { rangeScript: () => Promise.reject(new Error('away')), now: () => Date.now() },
+    texts: createEventTexts(1_000_000),
+    onDelivered: () => undefined,
+    maxQueues: 10,
+  } as unknown as ScanContext);
+  const actor = { realmId: 1, userId: 7 } as Actor;
+  const { arrival } = createArrivals().add('q', actor);
+  const poll = { ...alone, isOver: () => asked.isOver };
+  const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId: 3 * idsPerNumber, ...poll });
+  const answer = scan.next(true);
+  const grow = (): void => {
+    position.number = 4;
+    position.n = 0;
+    for (const listener of [...listeners]) listener();
+  };
+  return { asked, answer, grow, listeners };
+}
+
+test('a poll that cannot read on without Redis asks for the record about once a second', async () => {
+  vi.useFakeTimers();
+  const { asked, answer, listeners } = await pollWithoutRedis([]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked.record).toBeGreaterThan(50);
+  expect(asked.record).toBeLessThan(150);
+  asked.isOver = true;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([await answer, listeners.size]).toEqual([[], 0]);
+});
+
+test('a poll that cannot read on without Redis gets the next durable event when the tail has it', async () => {
+  vi.useFakeTimers();
+  const record: LogEntry[] = [];
+  const { answer, grow } = await pollWithoutRedis(record);
+  await vi.advanceTimersByTimeAsync(30_000);
+  record.push(entryOf(4, {}));
+  grow();
+  expect((await answer).map((event) => JSON.parse(event).id)).toEqual([4 * idsPerNumber]);
 });

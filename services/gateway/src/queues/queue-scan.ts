@@ -64,7 +64,8 @@ const shortScan = 2_000;
 const scannedInTurn = 20_000;
 /** An entry that is not in memory is parsed and its signature checked. */
 const weightOfOlder = 8;
-const catchUpMs = 20;
+/** Pauses of a poll that has to wait for the tail; each is twice the last one. Without Redis it may have to wait for long. */
+const [firstPauseMs, longestPauseMs] = [20, 1_000];
 
 /** Starts scans. Throws BAD_EVENT_QUEUE_ID for a cursor that is no event's id. */
 export function createQueueScans({ bus, log, verifier, texts, onDelivered, maxQueues }: ScanContext): {
@@ -123,9 +124,13 @@ class Scan implements QueueScan {
   async next(isFollowing: boolean): Promise<string[]> {
     const answer = new Answer(isFollowing);
     await this.#readMemory(answer, shortScan);
-    while (!answer.isComplete) {
+    for (let pauseMs = firstPauseMs; !answer.isComplete; ) {
+      const { position } = this.#of.tail;
       await this.#of.inTurn(() => this.#readTurn(answer));
       if (this.#of.isOver()) break;
+      if (!answer.isBehindTail || isAfter(this.#of.tail.position, position)) continue;
+      await this.#untilGrowth(pauseMs * (0.5 + Math.random() / 2));
+      pauseMs = Math.min(2 * pauseMs, longestPauseMs);
     }
     this.#remember();
     return answer.events;
@@ -133,6 +138,7 @@ class Scan implements QueueScan {
 
   /** Reads older entries, or those in memory, for one turn. */
   async #readTurn(answer: Answer): Promise<void> {
+    answer.isBehindTail = false;
     for (let left = scannedInTurn; left > 0 && !answer.isComplete && !this.#of.isOver(); ) {
       left -= await this.#readMemory(answer, left);
       if (answer.isComplete || left <= 0 || this.#of.isOver()) return;
@@ -142,10 +148,22 @@ class Scan implements QueueScan {
       left -= weightOfOlder * page.length;
       if (page.length > 0) continue;
       if (isComplete && this.#skipLost()) continue;
-      // The tail has to catch up.
-      await new Promise((resolve) => setTimeout(resolve, catchUpMs));
+      answer.isBehindTail = true;
       return;
     }
+  }
+
+  /** Outside of a turn, so that others have it. */
+  #untilGrowth(mostMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const timer = setTimeout(end, mostMs);
+      const stop = this.#of.tail.onGrowth(end);
+    });
   }
 
   /** Ephemeral entries that neither memory nor Redis has are lost: the record has none. */
@@ -244,6 +262,8 @@ class Answer {
   readonly events: string[] = [];
   readonly isFollowing: boolean;
   isComplete = false;
+  /** What follows is neither in memory nor stored where it can be read: the tail has to catch up. */
+  isBehindTail = false;
   #bytes = 0;
 
   constructor(isFollowing: boolean) {
