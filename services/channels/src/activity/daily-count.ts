@@ -25,7 +25,7 @@ export function startDailyCount(service: Service, log: Process<never>['log']): (
   const onError = (error: unknown, realm?: number): void =>
     log.warn({ err: error, realm }, 'updating the daily figures of channels failed');
   return repeat({ everyMs, firstMs: firstMs * (1 + Math.random()), onError }, async (isStopped) => {
-    await forgetTraffic(owner.database, isStopped);
+    await forgetTraffic(owner.database, isStopped).catch(onError);
     const realms = await owner.database.any(
       sql.type(z.object({ realm_id: z.number() }))`SELECT realm_id FROM log.realms(NULL)`,
     );

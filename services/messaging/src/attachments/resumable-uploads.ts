@@ -9,7 +9,7 @@ import {
   type Work,
   withoutDeadline,
 } from '@natter/database';
-import { type FileStore, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
+import { type FileStore, type Handlers, handle, handleWrite, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { addAttachment, mib, requireRoomForFile, tooLargeText, type UploadLimits } from './add-attachment.ts';
 import { describedBy } from './tus-metadata.ts';
@@ -147,13 +147,12 @@ export function sweepResumableUploads(
         running = undefined;
       });
   };
-  const timer = setInterval(begin, sweepEveryMs);
-  timer.unref();
+  const stopRepeating = repeat({ everyMs: sweepEveryMs, onError }, async () => begin());
   return {
     begin,
     stop: async () => {
       isStopped = true;
-      clearInterval(timer);
+      await stopRepeating();
       await running;
     },
   };
