@@ -1,7 +1,7 @@
 import { type Actor, badRequest, type RequestMeta, topicOfName, type WrittenDraft } from '@natter/contracts';
 import type { Executor } from '@natter/database';
 import type { ChannelAccess } from '../model/channel-access.ts';
-import { findPeople } from '../model/people.ts';
+import { namedPeople } from '../model/named-people.ts';
 import { truncatedContent, truncatedTopic } from '../model/truncated.ts';
 
 export interface CheckedDraft {
@@ -41,9 +41,7 @@ export async function checkDraft(
   }
   if (draft.type === '') return { ...common, type: '', to: [], topic: '' };
   const to = [...new Set(draft.to)].sort((a, b) => a - b);
-  const known = new Set((await findPeople(database, actor.realmId, to)).map((person) => person.user_id));
-  const unknown = to.find((id) => !known.has(id) || hidden.has(id));
-  if (unknown !== undefined) throw badRequest(`Invalid user ID ${unknown}`);
+  await namedPeople(database, { realmId: actor.realmId, userId: actor.userId, hidden }, to);
   return { ...common, type: 'private', to, topic: '' };
 }
 

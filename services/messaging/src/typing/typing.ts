@@ -22,10 +22,10 @@ import {
   type RealmPolicies,
   type UserVisibility,
 } from '@natter/service-kit';
-import { requireKnown } from '../model/acquaintance.ts';
 import type { ChannelAccess } from '../model/channel-access.ts';
 import type { MessageAccess } from '../model/message-access.ts';
-import { finderOf, findPeople, findPeopleByEmail, type Person, requireFewRecipients } from '../model/people.ts';
+import { namedPeople } from '../model/named-people.ts';
+import { requireFewRecipients } from '../model/people.ts';
 import { isOn, whoTurnedOff } from '../model/personal-settings.ts';
 import { hasProtectedHistory, whoSees } from '../model/subscription-periods.ts';
 import { unknownActor } from '../model/unknown-actor.ts';
@@ -75,9 +75,11 @@ export function typingHandlers(
         }));
         return {};
       }
-      const people = await participants(actor, params.to);
+      const to = namedIn(params.to);
       const policy = await policies.get(meta, false);
-      requireKnown(people, await userVisibility.hiddenFrom(actor, meta, policy), params.to);
+      const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
+      const { realmId, userId } = actor;
+      const people = await namedPeople(database, { realmId, userId, hidden }, to);
       await requireOn(actor, 'send_private_typing_notifications', 'direct');
       const shown = people.map(({ user_id, email }) => ({ user_id, email }));
       const sender = shown.find(({ user_id }) => user_id === actor.userId);
@@ -142,25 +144,6 @@ export function typingHandlers(
       .catch((error: unknown) => log.debug({ err: error }, 'typing event dropped'));
   }
 
-  async function participants(actor: Actor, to: To): Promise<Person[]> {
-    if (to === undefined) throw missingArgument('to');
-    const list = typeof to === 'string' ? to.split(',').map((email) => email.trim()) : Array.isArray(to) ? to : [to];
-    if (list.length === 0) throw badRequest("Empty 'to' list");
-    requireFewRecipients(list);
-    const ids = list.filter((item) => typeof item === 'number');
-    const emails = list.filter((item) => typeof item === 'string');
-    const found =
-      ids.length > 0
-        ? await findPeople(database, actor.realmId, [...new Set([...ids, actor.userId])])
-        : await findPeopleByEmail(database, actor.realmId, [...emails, actor.email]);
-    const find = finderOf(found);
-    const unknownId = ids.find((id) => !find(id));
-    if (unknownId !== undefined) throw badRequest(`Invalid user ID ${unknownId}`);
-    const unknown = emails.find((email) => !find(email));
-    if (unknown !== undefined) throw badRequest(`Invalid email '${unknown}'`);
-    return found;
-  }
-
   async function requireOn(
     actor: Actor,
     setting: 'send_stream_typing_notifications' | 'send_private_typing_notifications',
@@ -169,6 +152,14 @@ export function typingHandlers(
     if (!(await isOn(database, actor.realmId, actor.userId, setting)))
       throw badRequest(`User has disabled typing notifications for ${kind} messages`);
   }
+}
+
+function namedIn(to: To): (string | number)[] {
+  if (to === undefined) throw missingArgument('to');
+  const list = typeof to === 'string' ? to.split(',').map((email) => email.trim()) : Array.isArray(to) ? to : [to];
+  if (list.length === 0) throw badRequest("Empty 'to' list");
+  requireFewRecipients(list);
+  return list;
 }
 
 async function subscribersWhoSee(

@@ -7,9 +7,9 @@ import {
   roles,
   unknownUser,
 } from '@natter/contracts';
-import { type Database, sql } from '@natter/database';
+import type { Database } from '@natter/database';
 import { limitsGuests, type UserVisibility } from '@natter/service-kit';
-import { z } from 'zod';
+import { isConversation } from '../model/named-people.ts';
 import type { Person } from '../model/people.ts';
 import { guestsAmong } from '../model/roles.ts';
 
@@ -37,8 +37,8 @@ export async function unknownParticipants(
   { actor, meta, policy }: { actor: Actor; meta: RequestMeta; policy: RealmPolicy },
   people: readonly Person[],
 ): Promise<ForGuests> {
-  const ids = people.map(({ user_id }) => user_id).sort((a, b) => a - b);
-  if (!limitsGuests(policy) || (await isConversation(database, actor.realmId, ids)))
+  const ids = people.map(({ user_id }) => user_id);
+  if (!limitsGuests(policy) || (await isConversation(database, actor.realmId, people)))
     return { skipped: new Set(), variants: [] };
   const others = people.filter((one) => one.is_active && one.user_id !== actor.userId);
   const found = await guestsAmong(
@@ -62,10 +62,4 @@ export async function unknownParticipants(
     }),
   );
   return { skipped: new Set(guests.slice(maxGuests)), variants: variants.flat() };
-}
-
-async function isConversation(database: Database, realmId: number, ids: readonly number[]): Promise<boolean> {
-  const row = await database.maybeOne(sql.type(z.object({ id: z.number() }))`
-    SELECT id FROM messaging.message WHERE realm_id = ${realmId} AND conversation = ${ids.join(',')} LIMIT 1`);
-  return row !== undefined;
 }

@@ -15,7 +15,7 @@ import { readAccount } from '../model/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
 import { holderOf } from '../model/holder.ts';
 import { checkedImage } from '../model/images/image.ts';
-import { moveBot } from '../model/move-bot.ts';
+import { moveBot, requireVisibleOwner } from '../model/move-bot.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { giveBotAvatar } from '../model/store-avatar.ts';
@@ -74,6 +74,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
           await changeFullName(work, bot.id, name);
           await announceBotChange(work, bot, { full_name: name });
         }
+        if (params.bot_owner_id !== undefined) await requireVisibleOwner(work, holder, params.bot_owner_id);
         // The owner first: the role is checked against the bot's new owner.
         const moved = params.bot_owner_id === undefined ? bot : await moveBot(work, bot, params.bot_owner_id, seal);
         if (params.role !== undefined && params.role !== moved.role)

@@ -1,5 +1,6 @@
-import { badRequest, idSet, roles, totals } from '@natter/contracts';
+import { badRequest, type ChatError, idSet, roles, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
+import type { Holder } from '@natter/permissions';
 import { endGrantedRights } from './account-rights.ts';
 import type { AccountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
@@ -9,6 +10,14 @@ import { toSelf } from './change.ts';
 import { setRole } from './change-role.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { lockAccount } from './find-account.ts';
+import { hiddenFrom } from './user-visibility.ts';
+
+const noSuchOwner = (): ChatError => badRequest('Failed to change owner, no such user');
+
+/** Before anything of the next owner is answered: of a user whom the holder may not see, nothing is. */
+export async function requireVisibleOwner(work: Work, holder: Holder, ownerId: number): Promise<void> {
+  if ((await hiddenFrom(work, work.realmId, holder)).has(ownerId)) throw noSuchOwner();
+}
 
 /**
  * Gives a bot to another user: its role is lowered to theirs, and it gets a new key and new tokens for its endpoints,
@@ -17,7 +26,7 @@ import { lockAccount } from './find-account.ts';
 export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId: number, seal: KeySeal): Promise<B> {
   if (bot.bot_owner_id === ownerId) return bot;
   const next = await lockAccount(work, ownerId);
-  if (!next) throw badRequest('Failed to change owner, no such user');
+  if (!next) throw noSuchOwner();
   if (!next.is_active) throw badRequest('Failed to change owner, user is deactivated');
   if (next.is_bot) throw badRequest("Failed to change owner, bots can't own other bots");
   await work.run(sql.unsafe`UPDATE users.account SET bot_owner_id = ${ownerId} WHERE id = ${bot.id}`);

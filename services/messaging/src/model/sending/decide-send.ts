@@ -2,7 +2,7 @@ import type { IdSet } from '@natter/contracts';
 import type { Database, Decided } from '@natter/database';
 import type { Renderer } from '@natter/renderer';
 import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/service-kit';
-import { acquainted, requireKnown } from '../acquaintance.ts';
+import { acquainted } from '../acquaintance.ts';
 import type { Authors } from '../authors.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { emailHiddenFrom } from '../email-visibility.ts';
@@ -51,20 +51,17 @@ export async function decideSend(
   const { actor, meta, params, content, fresh } = request;
   const policy = await policies.get(meta, fresh);
   const { actor: author, ...mirrored } = await authorOf({ database, authors }, request);
-  const destination = await findDestination({ database, channels }, request, policy, author.userId);
+  const { seenBy: reader = actor, seenBy: writer = author } = params;
+  const hidden = await userVisibility.hiddenFrom(reader, meta, policy);
+  if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
+  const destination = await findDestination({ database, channels, hidden }, request, policy, author.userId);
   const usesGroups = mentionsGroup(content) || (destination.kind === 'direct' && limitsDirect(policy));
   const ofGroups = usesGroups ? await groupVersions(database, actor.realmId) : {};
   const conversation = conversationOf(destination);
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
-  const { seenBy: reader = actor, seenBy: writer = author } = params;
   const people = { ...actor.basis, ...reader.basis, ...mirrored.basis };
-  const hidden = await userVisibility.hiddenFrom(reader, meta, policy);
   const sender = { actor, author, policy, facts, hidden };
-  if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
-  if (destination.kind === 'direct') {
-    if (facts.is_new_conversation) requireKnown(destination.people, hidden, params.to);
-    await requireDirectAllowed(database, sender, destination.people);
-  }
+  if (destination.kind === 'direct') await requireDirectAllowed(database, sender, destination.people);
   const named = await referredBy(database, { ...sender, actor: reader, author: writer }, content);
   const rendered = await renderer.render(actor, content, named.context, topicOf(destination));
   const mentioned = await mentionedBy(database, sender, { ...rendered, ...named }, destination);

@@ -1,7 +1,8 @@
 import { badRequest, ChatError, type IdSet, idSet, maxId, missingArgument, type RealmPolicy } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import type { ChannelCache, PostingRules } from '../channel-cache.ts';
-import { finderOf, findPeople, findPeopleByEmail, type Person, requireFewRecipients } from '../people.ts';
+import { type Naming, namedPeople } from '../named-people.ts';
+import { type Person, requireFewRecipients } from '../people.ts';
 import { namedTopic } from '../truncated.ts';
 import { notAuthorized } from './mirrored.ts';
 import { postingRight, requireTopicAllowed, topicsPolicyOf } from './posting-rights.ts';
@@ -13,7 +14,7 @@ export type Destination =
   | { kind: 'direct'; people: Person[]; audience: IdSet; basis: Record<string, number> };
 
 export async function findDestination(
-  { database, channels }: { database: Database; channels: ChannelCache },
+  { database, channels, hidden }: { database: Database; channels: ChannelCache; hidden: ReadonlySet<number> },
   { actor, meta, params, fresh }: SendRequest,
   policy: RealmPolicy,
   authorId: number,
@@ -38,7 +39,7 @@ export async function findDestination(
     const basis = { [`channel:${channel.channel_id}`]: channel.version, ...rightBasis };
     return { kind: 'channel', channel, topic, audience: channel.subscribers, basis };
   }
-  const people = await findRecipients(database, actor.realmId, authorId, params.to);
+  const people = await findRecipients(database, { realmId: actor.realmId, userId: authorId, hidden }, params.to);
   if (!people.some((person) => person.user_id === actor.userId)) throw notAuthorized();
   return { kind: 'direct', people, audience: idSet(people.map((person) => person.user_id)), basis: {} };
 }
@@ -60,29 +61,15 @@ function checkedTopic(topic: string | undefined, channel: PostingRules, policy: 
 }
 
 /** The participants of a conversation: those that the request names, and the sender. */
-async function findRecipients(
-  database: Database,
-  realmId: number,
-  senderId: number,
-  to: Params['to'],
-): Promise<Person[]> {
+async function findRecipients(database: Database, sender: Naming, to: Params['to']): Promise<Person[]> {
   const given: (string | number)[] = typeof to === 'string' ? to.split(',') : Array.isArray(to) ? to : [to];
   const list = given.map((item) => (typeof item === 'string' ? item.trim() : item)).filter((item) => item !== '');
   if (list.length === 0) throw badRequest('Message must have recipients');
   requireFewRecipients(list);
-  const ids = list.filter((item): item is number => typeof item === 'number');
-  const emails = list.filter((item): item is string => typeof item === 'string');
-  const found =
-    ids.length > 0 ? await findPeople(database, realmId, ids) : await findPeopleByEmail(database, realmId, emails);
-  const find = finderOf(found);
-  for (const item of list) {
-    const person = find(item);
-    if (!person) throw badRequest(typeof item === 'number' ? `Invalid user ID ${item}` : `Invalid email '${item}'`);
-    if (!person.is_active && person.user_id !== senderId)
-      throw badRequest(`'${person.email}' is no longer using this server.`);
-  }
-  if (!find(senderId)) found.push(...(await findPeople(database, realmId, [senderId])));
-  return found.sort((a, b) => a.user_id - b.user_id);
+  const people = await namedPeople(database, sender, list);
+  const gone = people.find((person) => !person.is_active && person.user_id !== sender.userId);
+  if (gone) throw badRequest(`'${gone.email}' is no longer using this server.`);
+  return people;
 }
 
 const unknown = (channel: number | string): ChatError =>
