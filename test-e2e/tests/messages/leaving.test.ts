@@ -1,4 +1,4 @@
-import { type Client, connected, copyRow, countOf, openRealm } from '@natter/testkit';
+import { type Client, connected, copyRow, countOf, type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
 const unreadOf = async (who: Client): Promise<number> =>
@@ -66,10 +66,21 @@ test('subscriptions and mutes that are toggled leave no row for each time', asyn
   // Messages that were moved there belong to the period, too.
   await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'source' }] });
   const moved = await owner.ok('POST', '/messages', { type: 'channel', to: 'source', topic: 'c', content: 'x' });
-  await toggle(() => owner.ok('PATCH', `/messages/${moved.id}`, { stream_id }));
+  await owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'b', content: 'between' });
+  const silent = { stream_id, send_notification_to_old_thread: false, send_notification_to_new_thread: false };
+  await toggle(() => owner.ok('PATCH', `/messages/${moved.id}`, silent));
   expect(await periods()).toBe(3);
   await toggle(nothing);
   expect(await periods()).toBe(3);
+  // Nothing lies between two of these periods.
+  const send = (content: string) =>
+    owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'b', content });
+  for (let round = 0; round < 4; round++) await toggle(() => send(`during ${round}`));
+  expect(await periods()).toBe(3);
+  const away = await owner.ok('POST', '/messages', { type: 'channel', to: 'source', topic: 'd', content: 'x' });
+  await owner.ok('PATCH', `/messages/${away.id}`, silent);
+  await toggle(() => send('after an arrival'));
+  expect(await periods()).toBe(4);
   expect(sent.id).toBeLessThan(moved.id);
 
   const mutes = (): Promise<number> => countOf('messaging.mute_period', `realm_id = ${realmId}`);
@@ -84,4 +95,54 @@ test('subscriptions and mutes that are toggled leave no row for each time', asyn
   expect(await mutes()).toBe(0);
   await mute(() => owner.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content: 'x' }));
   expect(await mutes()).toBe(1);
+});
+
+test('joined and forgotten periods never include what was sent between them to a protected history', async () => {
+  const { id: realmId, owner, member } = await openRealm();
+  const form = { subscriptions: [{ name: 'secret' }], invite_only: true, history_public_to_subscribers: false };
+  await owner.ok('POST', '/users/me/subscriptions', form);
+  const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'secret' });
+  const principals = [member.user_id];
+  const send = async (content: string): Promise<string> => {
+    await owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'a', content });
+    return content;
+  };
+  const enter = () => owner.ok('POST', '/users/me/subscriptions', { subscriptions: form.subscriptions, principals });
+  const end = async (): Promise<void> => {
+    await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['secret'], principals });
+    await unreadOf(member);
+  };
+  const around = {
+    anchor: 'newest',
+    num_before: 500,
+    num_after: 0,
+    narrow: [['channel', stream_id]],
+    apply_markdown: false,
+  };
+  const seen = async (): Promise<string[]> => {
+    await enter();
+    const { messages } = await member.ok('GET', '/messages', around);
+    await end();
+    return messages.filter(({ sender_id }: Json) => sender_id === owner.user_id).map(({ content }: Json) => content);
+  };
+  const expected: string[] = [];
+  for (let round = 0; round < 4; round++) {
+    await enter();
+    expected.push(await send(`during ${round}`));
+    await end();
+    if (round % 2 === 0) await send(`between ${round}`);
+    expect(await seen()).toEqual(expected);
+  }
+  const where = `realm_id = ${realmId} AND user_id = ${member.user_id} AND channel_id = ${stream_id}`;
+  expect(await countOf('messaging.subscription_period', where)).toBe(3);
+
+  // More periods than are kept, all older than these.
+  const periods = {
+    table: 'messaging.subscription_period',
+    where: `${where} AND from_id = (SELECT min(from_id) FROM messaging.subscription_period WHERE ${where})`,
+  };
+  await copyRow(periods, 150, { from_id: '-2 * n', to_id: '-2 * n + 1' });
+  await send('between again');
+  expect(await seen()).toEqual(expected);
+  expect(await countOf('messaging.subscription_period', where)).toBe(100);
 });

@@ -1,6 +1,7 @@
 import { type Handled, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { readWhatIsLeft } from '../mark-read.ts';
+import { boundPeriods } from './bounded-periods.ts';
 
 type Ids = readonly number[];
 const userRow = z.object({ user_id: z.number() });
@@ -45,34 +46,8 @@ async function endPeriods(work: Work, number: number, channelIds: Ids, userIds: 
       WHERE realm_id = ${work.realmId} AND to_id IS NULL AND user_id = ANY(${users}) AND channel_id = ANY(${channels})
       RETURNING user_id)
     SELECT DISTINCT user_id FROM ended ORDER BY user_id`);
-  await dropEmpty(work, number, channelIds, userIds);
+  await boundPeriods(work, { number, channelIds, userIds });
   return ended.map((row) => row.user_id);
-}
-
-/** Longer periods, counted in events, are kept: few of them can be made. */
-const shortPeriod = 100_000;
-
-/**
- * Periods during which nothing was sent or moved to the channel go, except the only one of a user, which tells that they
- * were in the channel: nobody can make the search for receivers long by subscribing and unsubscribing.
- */
-async function dropEmpty(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<void> {
-  const [users, channels] = [sql.array([...userIds], 'int4'), sql.array([...channelIds], 'int4')];
-  const { realmId } = work;
-  await work.run(sql.unsafe`
-    WITH arrived AS (
-        SELECT m.channel_id, max(a.number) AS number FROM messaging.arrival a
-        JOIN messaging.message m ON m.realm_id = a.realm_id AND m.id = a.message_id
-        WHERE a.realm_id = ${realmId} AND a.number > ${number - shortPeriod} AND m.channel_id = ANY(${channels}) GROUP BY 1),
-      newest AS (
-        SELECT c.id AS channel_id, greatest(arrived.number, (
-          SELECT max(m.id) FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.sent_channel_id = c.id)) AS number
-        FROM unnest(${channels}) AS c (id) LEFT JOIN arrived ON arrived.channel_id = c.id)
-    DELETE FROM messaging.subscription_period p USING newest n
-    WHERE p.realm_id = ${realmId} AND p.channel_id = n.channel_id AND p.user_id = ANY(${users}) AND p.to_id = ${number}
-      AND p.from_id > ${number - shortPeriod} AND coalesce(n.number, 0) < p.from_id
-      AND EXISTS (SELECT FROM messaging.subscription_period o
-        WHERE o.realm_id = p.realm_id AND o.user_id = p.user_id AND o.channel_id = p.channel_id AND o.from_id < p.from_id)`);
 }
 
 async function waitingSince(work: Work, number: number): Promise<number[]> {
