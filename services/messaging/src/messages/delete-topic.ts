@@ -2,6 +2,7 @@ import { badRequest, messageChangeOperations, topicOfName } from '@natter/contra
 import { sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner, realmVersions } from '@natter/service-kit';
 import { z } from 'zod';
+import { lockMessages } from '../model/changes/lock-messages.ts';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { channelVersions } from '../model/channel-access.ts';
 import { audienceOf } from '../model/message-audience.ts';
@@ -27,12 +28,18 @@ export function deleteTopicHandlers({ database }: Owner, sources: Sources): Hand
       const removeSome = (isPart: boolean): Promise<{ complete: boolean }> => {
         const remove = async (work: Work) => {
           work.expectVersions(expected);
-          const rows = await work.any(sql.type(z.object({ id: z.number(), topic: z.string() }))`
-            SELECT m.id, m.topic FROM messaging.message m WHERE ${deletable} ORDER BY m.id DESC LIMIT ${batchSize} FOR UPDATE OF m`);
-          const ids = rows.map(({ id }) => id).reverse();
+          const newest = await work.any(sql.type(z.object({ id: z.number() }))`
+            SELECT m.id FROM messaging.message m WHERE ${deletable} ORDER BY m.id DESC LIMIT ${batchSize}`);
+          const chosen = sql.array(
+            newest.map(({ id }) => id),
+            'int8',
+          );
+          // Without those that were moved or deleted meanwhile.
+          const rows = await lockMessages(work, sql.fragment`m.id = ANY(${chosen}) AND ${deletable}`, batchSize);
+          const ids = rows.map(({ id }) => id);
           const audience = withActor(await audienceOf(work, { channel, recipient_ids: null }, ids), actor.userId);
-          await removeMessages(work, { channelId: stream_id, topic: rows[0]?.topic ?? topic }, ids, audience);
-          return { complete: ids.length < batchSize };
+          await removeMessages(work, { channelId: stream_id, topic: rows.at(-1)?.topic ?? topic }, ids, audience);
+          return { complete: newest.length < batchSize };
         };
         return context.write(remove, { isPart });
       };

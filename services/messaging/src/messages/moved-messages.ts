@@ -1,6 +1,7 @@
 import { badRequest, ChatError, moves, totals } from '@natter/contracts';
 import { requireRoom, sql, VersionsChanged, type Work } from '@natter/database';
 import { z } from 'zod';
+import { lockMessages } from '../model/changes/lock-messages.ts';
 import { replaceJob } from '../model/preview-job.ts';
 import type { RenderedContent } from '../model/sending/render-content.ts';
 import { isSeenBy } from '../model/subscription-periods.ts';
@@ -32,12 +33,10 @@ export async function lockAnchor(work: Work, decided: Anchor): Promise<void> {
 
 /** The messages that a change moves; if history is protected, only those that the mover can see. */
 const movedBy = (
-  { realmId }: Work,
   anchor: Anchor,
   { mode }: Change,
   onlySeenBy: number | undefined,
-) => sql.fragment`messaging.message m
-  WHERE m.realm_id = ${realmId} AND m.channel_id = ${anchor.channel_id} AND lower(m.topic) = lower(${anchor.topic})
+) => sql.fragment`m.channel_id = ${anchor.channel_id} AND lower(m.topic) = lower(${anchor.topic})
     AND m.id >= ${mode === 'change_later' ? anchor.id : 0}
     ${onlySeenBy === undefined ? sql.fragment`` : sql.fragment`AND ${isSeenBy(onlySeenBy)}`}`;
 
@@ -51,8 +50,8 @@ export async function countMovable(
   const { movableSince = 0 } = change;
   const counted = await work.one(sql.type(movableRow)`
     SELECT count(*) AS total, count(*) FILTER (WHERE sent >= ${movableSince}) AS allowed, min(id) FILTER (WHERE sent >= ${movableSince}) AS first
-    FROM (SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${movedBy(work, anchor, change, onlySeenBy)}
-      ORDER BY m.id LIMIT ${moves.perRequest + 1}) found`);
+    FROM (SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM messaging.message m
+      WHERE m.realm_id = ${work.realmId} AND ${movedBy(anchor, change, onlySeenBy)} ORDER BY m.id LIMIT ${moves.perRequest + 1}) found`);
   requireMovable(counted);
   return counted.total;
 }
@@ -60,7 +59,7 @@ export async function countMovable(
 /** Messages that may arrive in the topic between the count and the locks. */
 const maxArriving = 1_000;
 
-/** Locks the messages that a change moves, ascending, of which `counted` were found before. */
+/** Locks the messages that a change moves, of which `counted` were found before. */
 export async function lockMoved(
   work: Work,
   anchor: Anchor,
@@ -70,9 +69,7 @@ export async function lockMoved(
   if (change.mode === 'change_one') return [anchor.id];
   const { movableSince = 0 } = change;
   const most = Math.min(counted + maxArriving, moves.perRequest);
-  const rows = await work.any(sql.type(z.object({ id: z.number(), sent: z.number() }))`
-    SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${movedBy(work, anchor, change, onlySeenBy)}
-    ORDER BY m.id LIMIT ${most + 1} FOR UPDATE OF m`);
+  const rows = await lockMessages(work, movedBy(anchor, change, onlySeenBy), most + 1);
   // Messages may have been moved into the topic since they were counted.
   if (rows.length > most || rows.some(({ sent }) => sent < movableSince))
     throw new VersionsChanged(`messages of the topic of ${anchor.id}`, 'row');

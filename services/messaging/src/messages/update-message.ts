@@ -65,8 +65,9 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         isMove && change.mode !== 'change_one' ? await admit(context, { message, anchor, change, onlySeenBy }) : 1;
       return context.write(async (work) => {
         work.expectVersions(expected);
-        await lockAnchor(work, anchor);
+        // The messages of the move in their order, not the anchor first.
         const messageIds = isMove ? await lockMoved(work, anchor, change, { counted, onlySeenBy }) : [anchor.id];
+        await lockAnchor(work, anchor);
         // Before the move: the users who could see it at the old place.
         const { audience, losers } = await receivers(work, message, change, messageIds);
         if (losers.length > 0) requireEventRoom(messageIds.length);
