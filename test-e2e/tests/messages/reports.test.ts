@@ -55,3 +55,23 @@ test('who may not read a message does not report it', async () => {
   expect(hidden.status).toBe(400);
   expect(hidden.body).toEqual(none.body);
 });
+
+test('a user and their bots report ten messages in an hour; the next report waits, those of others do not', async () => {
+  const { owner, member, member2 } = await openRealm();
+  const { id } = await owner.ok('POST', '/channels/create', {
+    name: 'moderation',
+    subscribers: [owner.user_id],
+    invite_only: true,
+  });
+  await owner.ok('PATCH', '/realm', { moderation_request_channel_id: id });
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
+  const sent = await owner.ok('POST', '/messages', { type: 'channel', to: 'open', topic: 'a', content: 'hello' });
+  const reported = (who: Client) => who.post(`/messages/${sent.id}/report`, { report_type: 'spam' });
+  for (let n = 0; n < 10; n++) expect((await reported(member)).status).toBe(200);
+  const { status, body, headers } = await reported(member);
+  expect([status, body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
+  const wait = Number(headers['retry-after']);
+  expect(wait).toBeGreaterThan(0);
+  expect(wait).toBeLessThanOrEqual(360);
+  expect((await reported(member2)).status).toBe(200);
+});

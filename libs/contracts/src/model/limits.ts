@@ -165,6 +165,11 @@ export const moves = {
   inHistory: 1_000,
 } as const;
 
+export const reports = {
+  /** Reports to the moderators that a user and their bots send in an hour. */
+  perHour: 10,
+} as const;
+
 export const featureLevel = 421;
 export const serverVersion = '11.0-natter';
 export const emptyTopicDisplayName = 'general chat';

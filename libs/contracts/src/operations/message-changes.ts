@@ -123,6 +123,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'GET', path: '/messages/{message_id}/read_receipts' },
     summary: 'Who has read a message.',
+    weight: 3,
     params: { message_id: messageId },
     result: z.object({ user_ids: z.array(z.int()).describe('The IDs of the users who have read the message.') }),
     errors: ['BAD_REQUEST'],

@@ -1,7 +1,7 @@
 import { badRequest, messageChangeOperations } from '@natter/contracts';
 import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
 import type { MessageAccess } from '../model/message-access.ts';
-import { findPeople } from '../model/people.ts';
+import { activeAmong } from '../model/people.ts';
 import { whoTurnedOff } from '../model/personal-settings.ts';
 import { readersOf } from '../model/readers.ts';
 
@@ -16,10 +16,9 @@ export function readReceiptHandlers({ database }: Owner, access: MessageAccess, 
       const { settings } = await policies.get(meta, true);
       if (!settings.enable_read_receipts) throw badRequest('Read receipts are disabled in this organization.');
       const readers = await readersOf(database, actor.realmId, message.id, actor.userId);
-      const people = await findPeople(database, actor.realmId, readers);
+      const active = await activeAmong(database, actor.realmId, readers);
       const silent = await whoTurnedOff(database, actor.realmId, 'send_read_receipts', readers);
-      const shown = people.filter((person) => person.is_active && !silent.has(person.user_id));
-      return { user_ids: shown.map((person) => person.user_id) };
+      return { user_ids: readers.filter((id) => active.has(id) && !silent.has(id)) };
     }),
   ];
 }

@@ -6,6 +6,7 @@ import { queueNotice } from '../model/notice.ts';
 import { nameOf } from '../model/people.ts';
 import { quoteBlock } from '../model/quote-block.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
+import { countReport } from './report-allowance.ts';
 
 const reasons: Record<string, string> = {
   spam: 'Spam',
@@ -51,6 +52,7 @@ export function reportHandlers({ database }: Owner, { messages, policies, hint }
       const topic = `${[...message.sender_name].slice(0, limits.topicLength - 22).join('')}'s moderation requests`;
       const answer = await context.write(async (work) => {
         work.expectVersions(realmVersions(policy));
+        await countReport(work, actor.botOwnerId ?? actor.userId);
         await queueNotice(work, {
           from: 'Notification Bot',
           to: { channelId, topic },

@@ -86,3 +86,15 @@ export const findPeopleByEmail = (executor: Executor, realmId: number, emails: r
       emails.map((email) => email.toLowerCase()),
       'text',
     )}) ORDER BY user_id`);
+
+/** The ids among these that belong to active users. */
+export async function activeAmong(
+  executor: Executor,
+  realmId: number,
+  userIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await executor.any(sql.type(personRow.pick({ user_id: true }))`
+    SELECT user_id FROM messaging.person
+    WHERE realm_id = ${realmId} AND is_active AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
+  return new Set(rows.map((row) => row.user_id));
+}
