@@ -15,6 +15,7 @@ import {
 import { isPermitted, mayAdminister } from '@natter/permissions';
 import { mayRead } from '../model/channel-access.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
+import { requireChangeable } from '../model/message-access.ts';
 import { requireTopicAllowed } from '../model/sending/posting-rights.ts';
 import { isResolveToggle } from '../model/topic-resolution.ts';
 import { namedTopic, truncatedContent } from '../model/truncated.ts';
@@ -51,6 +52,7 @@ const graceSeconds = 20;
 /** Decides a change of content, topic or channel, or refuses it. Pure. */
 export function decideChange(params: Params, situation: Situation): Change {
   const { message, channel } = situation;
+  requireChangeable(channel);
   const isTopicGiven = params.topic !== undefined;
   const target = situation.target?.channel_id === channel?.channel_id ? undefined : situation.target;
   if (!channel && isTopicGiven) throw badRequest('Direct messages cannot have topics.');
@@ -110,7 +112,6 @@ function requireContentRight({ actor, message, policy, now }: Situation): void {
 /** How long ago a message may have been sent for its topic to be changed; undefined: no limit. */
 function topicLimit(situation: Situation, channel: PostingRules, change: Change): number | undefined {
   const { policy } = situation;
-  if (channel.is_archived) throw noRight();
   if (change.isResolveToggle) {
     if (!mayInRealmOrChannel(situation, 'can_resolve_topics_group', channel, 'can_resolve_topics_group'))
       throw badRequest("You don't have permission to resolve topics.");
@@ -134,8 +135,7 @@ function channelLimit(situation: Situation, channel: PostingRules, target: Posti
     channel,
     'can_move_messages_out_of_channel_group',
   );
-  if (channel.is_archived || (!may && !administers(actor, channel)))
-    throw badRequest("You don't have permission to move this message");
+  if (!may && !administers(actor, channel)) throw badRequest("You don't have permission to move this message");
   const maySend = isPermitted(
     channelPermissions.can_send_message_group,
     target.permissions.can_send_message_group,

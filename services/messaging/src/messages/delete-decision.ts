@@ -8,6 +8,7 @@ import {
 } from '@natter/contracts';
 import { isPermitted } from '@natter/permissions';
 import type { PostingRules } from '../model/channel-cache.ts';
+import { requireChangeable } from '../model/message-access.ts';
 
 interface Situation {
   actor: Actor;
@@ -27,6 +28,7 @@ export const mayDeleteAny = (actor: Actor, channel: PostingRules | undefined, po
 
 /** Refuses an actor who may not delete the message. Pure. */
 export function requireDeletionRight({ actor, message, isOwn, channel, policy, now }: Situation): void {
+  requireChangeable(channel);
   if (mayDeleteAny(actor, channel, policy)) return;
   const mayOwn =
     isPermitted(

@@ -42,4 +42,9 @@ export function createMessageAccess(access: ChannelAccess): MessageAccess {
   };
 }
 
+/** Messages of an archived channel are read, not changed: for a change they are answered like ones that do not exist. */
+export function requireChangeable(channel: Pick<PostingRules, 'is_archived'> | undefined): void {
+  if (channel?.is_archived) throw invalid();
+}
+
 const invalid = () => badRequest('Invalid message(s)');

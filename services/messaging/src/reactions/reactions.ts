@@ -12,7 +12,7 @@ import { requireRoom, sql, type Work } from '@natter/database';
 import { emojiCode } from '@natter/markdown';
 import { type Handlers, handleWrite, type Owner, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { z } from 'zod';
-import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
+import { type MessageAccess, type ReadableMessage, requireChangeable } from '../model/message-access.ts';
 import { audienceOf, holdMessage } from '../model/message-audience.ts';
 import { checkedEmoji, type Emoji, emojiByName, typeByName } from '../model/named-emoji.ts';
 import { readRealmEmoji } from '../model/realm-emoji.ts';
@@ -34,6 +34,7 @@ export function reactionHandlers(
     handleWrite(messageChangeOperations.addReaction, async (context, params) => {
       const { actor, meta } = context;
       const message = await access.readable(database, actor, meta, params.message_id);
+      requireChangeable(message.channel);
       const realmEmoji = await readRealmEmoji(database, actor.realmId);
       const unknown = await unknownTo(actor, meta, message);
       return context.write(async (work) => {
@@ -66,6 +67,7 @@ export function reactionHandlers(
       if (name === undefined && code === undefined)
         throw badRequest('At least one of the following arguments must be present: emoji_name, emoji_code');
       const message = await access.readable(database, actor, meta, params.message_id);
+      requireChangeable(message.channel);
       const unknown = await unknownTo(actor, meta, message);
       return context.write(async (work) => {
         await holdMessage(work, message);

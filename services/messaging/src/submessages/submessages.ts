@@ -2,7 +2,7 @@ import { badRequest, messageChangeOperations, totals } from '@natter/contracts';
 import { requireRoom, sql } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import type { MessageAccess } from '../model/message-access.ts';
+import { type MessageAccess, requireChangeable } from '../model/message-access.ts';
 import { audienceOf, holdMessage } from '../model/message-audience.ts';
 import { participate } from '../model/sending/participation.ts';
 import { requireSubmessageData } from './submessage-data.ts';
@@ -15,6 +15,7 @@ export function submessageHandlers({ database }: Owner, access: MessageAccess): 
     handleWrite(messageChangeOperations.addSubmessage, async (context, params) => {
       const { actor, meta } = context;
       const message = await access.readable(database, actor, meta, params.message_id);
+      requireChangeable(message.channel);
       if (params.msg_type !== 'widget') throw badRequest('Invalid msg_type');
       if (!isJson(params.content) || params.content.length > maxContentLength)
         throw badRequest('Invalid json for submessage');

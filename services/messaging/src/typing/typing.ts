@@ -23,7 +23,7 @@ import {
   type UserVisibility,
 } from '@natter/service-kit';
 import type { ChannelAccess } from '../model/channel-access.ts';
-import type { MessageAccess } from '../model/message-access.ts';
+import { type MessageAccess, requireChangeable } from '../model/message-access.ts';
 import { namedPeople } from '../model/named-people.ts';
 import { requireFewRecipients } from '../model/people.ts';
 import { isOn, whoTurnedOff } from '../model/personal-settings.ts';
@@ -101,6 +101,7 @@ export function typingHandlers(
 
     handleWrite(messageChangeOperations.setMessageTyping, async ({ actor, meta }, { message_id, op }) => {
       const message = await messages.readable(database, actor, meta, message_id);
+      requireChangeable(message.channel);
       if (message.sender_id !== actor.userId) throw badRequest("You don't have permission to edit this message");
       const { channel, topic } = message;
       if (channel) {
