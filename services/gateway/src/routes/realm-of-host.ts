@@ -1,5 +1,5 @@
 import { ChatError, defaultRealmUrl, isOutage, type RequestMeta, userOperations } from '@natter/contracts';
-import { apartFromRequest, type Bus, createLocalCounts, untilDeadline } from '@natter/service-kit';
+import { apartFromRequest, type Bus, createLocalCounts, untilDeadline, wideNetwork } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import { type Rate, rateLimitHit } from '../rate-limit/rate-limit.ts';
 
@@ -10,8 +10,12 @@ const usableInOutageMs = 3_600_000;
 /** How long a request waits for a refresh of the result of a realm. */
 const refreshWaitMs = 1_000;
 const maxEntries = 10_000;
-/** Calls to users per second and gateway for hosts that no realm has. */
+/** Calls to users per second and gateway for hosts that no realm has, beside the first ones of each network. */
 const maxUnknownPerSecond = 50;
+/** So many hosts of a network are asked for during a flood of others. */
+const firstOfNetwork = 3;
+/** Calls at a time for hosts of which nothing is known. */
+const maxAtOnce = 200;
 /** Requests for hosts of which nothing is known that wait for a call, for example right after the start. */
 const maxWaiting = 1_000;
 
@@ -31,7 +35,8 @@ interface Entry {
  * Finds the realm of a host. Results are refreshed after two seconds, so that new and renamed realms are noticed. While
  * users is unavailable, the hosts of realms are served for an hour, other hosts for a minute, and requests do not wait for the
  * refresh. Only a call to users shows whether an unknown host belongs to a new realm. These calls are limited by network and per second, and
- * unknown hosts evict no hosts of realms. Above the limit per second their results are refreshed after a minute.
+ * unknown hosts evict no hosts of realms. Above the limit per second their results are refreshed after a minute, and hosts
+ * of which nothing is known are asked for only by networks that asked for few: a flood does not hide realms from others.
  */
 export function createRealmFinder(
   bus: Bus,
@@ -97,7 +102,7 @@ export function createRealmFinder(
 
   function miss(host: string, result: FoundRealm | ChatError, meta: RequestMeta): void {
     thisSecond().unknown++;
-    if (!unknown.has(host)) misses.add(meta.network ?? '', 1, missRate.windowSeconds);
+    if (!unknown.has(host)) misses.add(networkOf(meta), 1, missRate.windowSeconds);
     known.delete(host);
     unknown.set(host, { result, at: now() });
   }
@@ -120,14 +125,16 @@ export function createRealmFinder(
     const last = known.get(host) ?? unknown.get(host);
     const isFlooded = thisSecond().unknown >= maxUnknownPerSecond && !known.has(host);
     if (last && now() - last.at < (isFlooded ? usableMs : freshMs)) return realmOf(last);
-    const network = meta.network ?? '';
+    const network = networkOf(meta);
+    const isQuiet = misses.get(network) + pending.of(network) < firstOfNetwork;
     if (!last && misses.get(network) >= missRate.limit) throw refused(misses.left(network));
-    if (!last && isFlooded) throw refused(1);
+    if (!last && isFlooded && !isQuiet) throw refused(1);
     const running = asking.get(host);
     if (running || last) return refreshed(host, running ? untilDeadline(running) : begin(host, ask(host, meta)));
     // Any call in progress may turn out to be for an unknown host. If all would exceed a limit, one has to end first.
     const isFull =
-      pending.all + thisSecond().unknown >= maxUnknownPerSecond ||
+      pending.all >= maxAtOnce ||
+      (pending.all + thisSecond().unknown >= maxUnknownPerSecond && !isQuiet) ||
       pending.of(network) + misses.get(network) >= missRate.limit;
     if (!isFull) return begin(host, pending.count(network, ask(host, meta)));
     if (pending.waiting >= maxWaiting) throw refused(1);
@@ -141,6 +148,9 @@ export function createRealmFinder(
     return untilDeadline(running);
   }
 }
+
+/** A host chooses among the networks of its wide network. */
+const networkOf = ({ network }: RequestMeta): string => wideNetwork(network ?? '');
 
 /** The calls in progress for hosts of which nothing is known, by network. */
 function createPending() {
