@@ -1,4 +1,4 @@
-import { badRequest, ChatError, isStorableJson, type LogEntry, type LogEvent } from '@natter/contracts';
+import { badRequest, isStorableJson, type LogEntry, type LogEvent } from '@natter/contracts';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Appended, OnAppended } from './after-commit.ts';
@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts';
 import { withoutCost } from './cost.ts';
 import { type Database, executor, sql, toLiteralSql } from './database.ts';
 import { currentDeadline, type Deadline, pause } from './deadline.ts';
+import { createEventRoom } from './event-room.ts';
 import { type Gates, passGate } from './gates.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
 import { isTransient } from './prepared.ts';
@@ -65,13 +66,6 @@ const maxAttempts = 5;
 const lockMs = 5_000;
 /** Maximum time between two statements of a unit; a process that hangs there blocks others for this long. */
 export const usualIdleMs = 4_000;
-/** Limit per unit. The largest requests (a thousand users into ten channels) announce less than half of it. */
-const maxEvents = 25_000;
-
-/** Refuses a unit that announces this many events. `emit` does it too; call this before work that would be in vain. */
-export function requireEventRoom(count: number): void {
-  if (count > maxEvents) throw new ChatError('REQUEST_TOO_LARGE', 'The request changes too much at once');
-}
 
 export function createUnitOfWork(database: Database, onAppended: OnAppended, gates?: Gates): UnitOfWork {
   return async (options, handler) => {
@@ -147,11 +141,12 @@ export function openUnit({ query, deadline }: Connection, realmId: number, idleM
     numbered: [],
     ...boundsOf(deadline, idleMs),
   };
+  const requireRoom = createEventRoom();
   const work: Work = {
     ...executor(query),
     realmId,
     emit: (event) => {
-      requireEventRoom(unit.events.length + 1);
+      requireRoom(event);
       return unit.events.push(traced(event)) - 1;
     },
     expectVersions: (versions) => {
