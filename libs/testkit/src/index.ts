@@ -2,6 +2,7 @@
  * The basis of behaviour tests: a separate realm in a running system, a client per role, queues. The clients use only
  * the HTTP API; realms and users are created over the bus, like the operator's commands do.
  */
+export { besideOthers } from './beside-others.ts';
 export { type Answer, Client, exchange } from './client.ts';
 export { connected, copyRow, countOf, totalNames } from './copies.ts';
 export { type DocumentedOperation, documentedOperations } from './documented.ts';

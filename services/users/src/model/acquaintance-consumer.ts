@@ -1,8 +1,9 @@
 import type { LogEvent } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { type Handled, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { announceGained, announceLost } from './announce-visibility.ts';
+import type { Pairs } from './pairs.ts';
 import { lockRealm } from './read-realm.ts';
 import { hiddenPeople, limitsGuests } from './user-visibility.ts';
 
@@ -15,10 +16,10 @@ export const acquaintanceTypes = ['subscription', 'acquainted'] as const;
  * notifies the guests.
  */
 export function acquaintanceConsumer(owner: Owner): void {
-  const follow = async (work: Work, event: LogEvent): Promise<void> => {
+  const follow = async (work: Work, event: LogEvent): Promise<Handled> => {
     if (!factOf(event) || !(await limitsGuests(work, work.realmId))) return;
     await lockRealm(work);
-    if (await limitsGuests(work, work.realmId)) await applyFact(work, event, true);
+    if (await limitsGuests(work, work.realmId)) return applyFact(work, event, true);
   };
   owner.consume({
     name: consumerName,
@@ -35,28 +36,38 @@ function factOf(event: LogEvent): Fact | undefined {
   return { op: event.op, channelIds: event.note.channel_ids, userIds: event.note.user_ids };
 }
 
+/** Pairs of users of a channel whose visibility changes in one transaction. */
+const pairsAtOnce = 1_000_000;
+
 /**
- * Applies an event to the projections; if `emits` is set, emits to guests the users who become visible or hidden.
+ * Applies an event to the projections; if `emits` is set, emits to guests the users who become visible or hidden. Then
+ * it may apply a part only, and is called again: many users may join or leave many large channels at once.
  */
-export async function applyFact(work: Work, event: LogEvent, emits: boolean): Promise<void> {
+export async function applyFact(work: Work, event: LogEvent, emits: boolean): Promise<Handled> {
   const fact = factOf(event);
   if (!fact) return;
   if (fact.op === 'write')
     return gain(work, { all: fact.userIds, newcomers: fact.userIds }, () => insertContacts(work, fact.userIds), emits);
+  let pairs = 0;
   for (const channelId of fact.channelIds) {
     const before = await subscribersOf(work, channelId);
     const subscribed = new Set(before);
+    const changed = fact.userIds.filter((id) => subscribed.has(id) === (fact.op === 'remove'));
+    if (changed.length === 0) continue;
+    if (emits && pairs >= pairsAtOnce) return 'unfinished';
+    const atOnce = Math.max(1, Math.floor((pairsAtOnce - pairs) / (before.length + changed.length)));
+    const some = emits ? changed.slice(0, atOnce) : changed;
+    pairs += some.length * (before.length + some.length);
     if (fact.op === 'add') {
-      const added = fact.userIds.filter((id) => !subscribed.has(id));
-      const all = [...before, ...added];
-      await gain(work, { all, newcomers: added }, () => insertSubscribers(work, channelId, added), emits);
+      const write = () => insertSubscribers(work, channelId, some);
+      await gain(work, { all: [...before, ...some], newcomers: some }, write, emits);
     } else {
-      const gone = fact.userIds.filter((id) => subscribed.has(id));
       await work.run(
-        sql.unsafe`DELETE FROM users.shared_channel WHERE channel_id = ${channelId} AND user_id = ANY(${sql.array(gone, 'int4')})`,
+        sql.unsafe`DELETE FROM users.shared_channel WHERE channel_id = ${channelId} AND user_id = ANY(${sql.array(some, 'int4')})`,
       );
-      if (emits) await announceLost(work, await between(work, before, gone));
+      if (emits) await announceLost(work, await between(work, before, some));
     }
+    if (some.length < changed.length) return 'unfinished';
   }
 }
 
@@ -67,19 +78,19 @@ async function gain(
   write: () => Promise<void>,
   emits: boolean,
 ): Promise<void> {
-  const gained = emits ? await between(work, all, newcomers) : new Map<number, number[]>();
+  const gained = emits ? await between(work, all, newcomers) : [];
   await write();
   await announceGained(work, gained);
 }
 
 /** Pairs of users who may not see each other, where at least one is in `some`. */
-async function between(work: Work, all: readonly number[], some: readonly number[]): Promise<Map<number, number[]>> {
-  if (some.length === 0) return new Map();
+async function between(work: Work, all: readonly number[], some: readonly number[]): Promise<Pairs[]> {
+  if (some.length === 0) return [];
   const these = new Set(some);
   const others = all.filter((id) => !these.has(id));
   const ofSome = await hiddenPeople(work, work.realmId, { guests: some, people: all });
   const ofOthers = await hiddenPeople(work, work.realmId, { guests: others, people: some });
-  return new Map([...ofSome, ...ofOthers]);
+  return [ofSome, ofOthers];
 }
 
 async function subscribersOf(work: Work, channelId: number): Promise<number[]> {

@@ -11,6 +11,7 @@ import { renewLeakedKeys } from './bot-key.ts';
 import { requireBotRole } from './bot-rank.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { moveToRole } from './membership.ts';
+import type { Pairs } from './pairs.ts';
 import { hiddenPeople, limitsGuests } from './user-visibility.ts';
 
 /** The realm is locked, because the receivers of events depend on roles. */
@@ -51,8 +52,8 @@ export async function setRole(work: Work, row: AccountRow, role: number): Promis
 }
 
 /** Users are hidden from guests only. */
-const hiddenOf = async (work: Work, userId: number): Promise<Map<number, number[]>> =>
-  (await limitsGuests(work, work.realmId)) ? hiddenPeople(work, work.realmId, { guests: [userId] }) : new Map();
+const hiddenOf = async (work: Work, userId: number): Promise<Pairs[]> =>
+  (await limitsGuests(work, work.realmId)) ? [await hiddenPeople(work, work.realmId, { guests: [userId] })] : [];
 
 /** Owners are locked, so that two of them cannot demote each other simultaneously. */
 export async function isLastOwner(work: Work, userId: number): Promise<boolean> {

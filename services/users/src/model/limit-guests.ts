@@ -1,5 +1,12 @@
-import { ChatError, idsOf, type LogEvent, type RequestMeta, userVisibilityOperations } from '@natter/contracts';
-import { requireEventRoom, sql, type Work, withDeadline } from '@natter/database';
+import {
+  badRequest,
+  ChatError,
+  idsOf,
+  type LogEvent,
+  type RequestMeta,
+  userVisibilityOperations,
+} from '@natter/contracts';
+import { sql, type Work, withDeadline } from '@natter/database';
 import { type Bus, createSharedCalls, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import {
@@ -14,8 +21,10 @@ import { lockRealm, type Realm } from './read-realm.ts';
 import { hiddenPeople, limitsGuests } from './user-visibility.ts';
 
 const lookEveryMs = 5_000;
-/** The longest pause between attempts to begin a limit that is too large: each attempt reads the whole realm. */
-const longestPauseMs = 600_000;
+/** The longest time that a limit takes to begin. */
+const beginMs = 15_000;
+/** The longest pauses between attempts to begin a limit, and one that is too large: each attempt reads the whole realm. */
+const longestPauseMs = { usual: 60_000, tooLarge: 600_000 };
 
 /** Whether the realm's settings limit which users its guests see. */
 export const wantsLimit = ({ permissions, systemGroups }: Pick<Realm, 'permissions' | 'systemGroups'>): boolean =>
@@ -24,7 +33,12 @@ export const wantsLimit = ({ permissions, systemGroups }: Pick<Realm, 'permissio
 /** Guests see all users again. The realm is locked. */
 export async function endLimit(work: Work): Promise<void> {
   if (!(await limitsGuests(work, work.realmId))) return;
-  await announceGained(work, await hiddenPeople(work, work.realmId, {}));
+  try {
+    await announceGained(work, [await hiddenPeople(work, work.realmId, {})]);
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    throw badRequest('The organization has too many users, groups and guests to show all users to guests at once.');
+  }
   await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = false WHERE id = ${work.realmId}`);
   await forget(work);
 }
@@ -47,16 +61,18 @@ export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Pro
   });
 }
 
-/** The longest time that a trial takes. */
+/** The longest time that a trial takes, and the part of it in which the other services have to answer. */
 const trialMs = 5_000;
+const answerMs = 2_500;
 
 /**
- * Returns a function that throws REQUEST_TOO_LARGE if the limit of a realm would have to hide too much at once: it
- * begins in one unit, after the setting was stored. A trial reads the whole realm, so requests of a realm share the one
- * that is running.
+ * Returns a function that throws if the limit of a realm cannot begin: REQUEST_TOO_LARGE if it would hide too much at
+ * once, SERVICE_UNAVAILABLE if that takes too long. It begins in one unit, after the setting was stored. The result is
+ * false if another service did not answer, so that nothing is known. A trial reads the whole realm, so requests of a
+ * realm share the one that is running.
  */
-export function limitTrials(owner: Owner, bus: Bus): (meta: RequestMeta) => Promise<void> {
-  const trial = createSharedCalls<number, void>();
+export function limitTrials(owner: Owner, bus: Bus): (meta: RequestMeta) => Promise<boolean> {
+  const trial = createSharedCalls<number, boolean>();
   return (meta) => trial(meta.realmId, () => withDeadline(trialMs, () => tryLimit(owner, bus, meta)));
 }
 
@@ -64,23 +80,22 @@ export function limitTrials(owner: Owner, bus: Bus): (meta: RequestMeta) => Prom
 class Tried extends Error {}
 
 /** Begins a limit in a unit that is rolled back. */
-async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
-  const known = await acquaintances(bus, meta);
+async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<boolean> {
+  const known = await withDeadline(answerMs, () => acquaintances(bus, meta)).catch((error: unknown) => {
+    if (isUnavailable(error)) return undefined;
+    throw error;
+  });
+  if (!known) return false;
   const trying = owner.background(meta.realmId, async (work) => {
-    // Counted here: units of this service collect their events until the handler has returned (see `limitAudiences`).
-    let count = 0;
-    const emit = (): number => {
-      requireEventRoom(++count);
-      return count - 1;
-    };
     const position = await holdConsumer(work);
     await lockRealm(work);
-    if (!(await limitsGuests(work, work.realmId))) await hide({ ...work, emit }, known, position);
+    if (!(await limitsGuests(work, work.realmId))) await hide(work, known, position);
     throw new Tried();
   });
   await trying.catch((error: unknown) => {
     if (!(error instanceof Tried)) throw error;
   });
+  return true;
 }
 
 type Acquaintances = Awaited<ReturnType<typeof acquaintances>>;
@@ -100,7 +115,7 @@ async function hide(work: Work, { shared, contacts }: Acquaintances, position: n
   for (const participants of contacts.conversations) await insertContacts(work, participants);
   await replay(work, Math.min(shared.number, contacts.number), position);
   await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = true WHERE id = ${work.realmId}`);
-  await announceLost(work, await hiddenPeople(work, work.realmId, {}));
+  await announceLost(work, [await hiddenPeople(work, work.realmId, {})]);
 }
 
 /** The participants of all direct conversations, at this number of the log or later. */
@@ -145,12 +160,12 @@ export function startLimits(
   bus: Bus,
   onError: (error: unknown, realmId?: number) => void,
 ): () => Promise<void> {
-  /** Realms whose limit is too large. */
+  /** Realms whose limit could not begin. */
   const pauses = new Map<number, { ms: number; until: number }>();
   const failed = (error: unknown, realmId: number): void => {
     onError(error, realmId);
-    if (!isTooLarge(error)) return;
-    const ms = Math.min(2 * (pauses.get(realmId)?.ms ?? lookEveryMs), longestPauseMs);
+    const longestMs = isTooLarge(error) ? longestPauseMs.tooLarge : longestPauseMs.usual;
+    const ms = Math.min(2 * (pauses.get(realmId)?.ms ?? lookEveryMs), longestMs);
     pauses.set(realmId, { ms, until: performance.now() + ms });
   };
   return repeat({ everyMs: lookEveryMs, onError }, async (isStopped) => {
@@ -162,9 +177,11 @@ export function startLimits(
     const due = pending.filter(({ id }) => performance.now() >= (pauses.get(id)?.until ?? 0));
     const apart = { isStopped, onError: (error: unknown, { id }: { id: number }) => failed(error, id) };
     await forEachApart(due, apart, ({ id }) =>
-      beginLimit(owner, bus, { requestId: 'limit-guests', realmId: id, client: 'natter' }),
+      withDeadline(beginMs, () => beginLimit(owner, bus, { requestId: 'limit-guests', realmId: id, client: 'natter' })),
     );
   });
 }
 
 export const isTooLarge = (error: unknown): boolean => error instanceof ChatError && error.code === 'REQUEST_TOO_LARGE';
+
+const isUnavailable = (error: unknown): boolean => error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';

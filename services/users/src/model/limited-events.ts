@@ -1,6 +1,16 @@
 import { type Audience, idSet, type LogEvent } from '@natter/contracts';
-import { sql, type UnitOfWork, type Work } from '@natter/database';
+import {
+  bytesPerNumber,
+  createEventRoom,
+  inTurns,
+  requireEventBytes,
+  sql,
+  type UnitOfWork,
+  type Work,
+} from '@natter/database';
 import { z } from 'zod';
+
+import type { Alike } from './pairs.ts';
 import { stubOf } from './stub.ts';
 import { hiddenPeople, lockUserVisibility } from './user-visibility.ts';
 
@@ -14,7 +24,12 @@ export const limitAudiences =
   (options, handler) =>
     unitOfWork(options, async (work) => {
       const emitted: LogEvent[] = [];
-      const result = await handler({ ...work, emit: (event) => emitted.push(event) - 1 });
+      const requireRoom = createEventRoom();
+      const emit = (event: LogEvent): number => {
+        requireRoom(event);
+        return emitted.push(event) - 1;
+      };
+      const result = await handler({ ...work, emit });
       const people = [...new Set(emitted.flatMap(peopleOf))];
       if (people.length > 0 && (await lockUserVisibility(work))) await emitLimited(work, emitted, people);
       else for (const event of emitted) work.emit(event);
@@ -43,60 +58,71 @@ async function emitLimited(work: Work, events: readonly LogEvent[], people: read
   const { host, everybody } = await work.one(sql.type(realmRow)`
     SELECT host, (SELECT json_agg(id) FROM users.account WHERE realm_id = ${work.realmId} AND NOT is_system_bot) AS everybody
     FROM users.realm WHERE id = ${work.realmId}`);
-  const without = (guests: ReadonlySet<number>): Audience =>
-    guests.size === 0 ? 'realm' : { users: idSet(everybody.filter((id) => !guests.has(id))) };
-  const hiddenSets = [...hidden].map(([guest, list]) => ({ guest, list: new Set(list) }));
+  const without = audiencesWithout(everybody);
+  const takeTurns = inTurns();
   for (const event of events) {
+    await takeTurns();
     const subjects = peopleOf(event);
-    const limited = hiddenSets
-      .map(({ guest, list }) => ({ guest, hides: new Set(subjects.filter((id) => list.has(id))) }))
-      .filter(({ hides }) => hides.size > 0);
+    const limited = subjects.length === 0 ? [] : hidden.alike(subjects);
     if (limited.length === 0) {
       work.emit(event);
       continue;
     }
     if (event.type === 'user_group' && event.op === 'add') {
-      work.emit({ ...event, variants: [...(event.variants ?? []), ...limited.map((one) => groupFor(event, one))] });
+      const { group } = event.body;
+      const variants = variantsFor(limited, (members) => ({ group: { ...group, members } }));
+      work.emit({ ...event, variants: [...(event.variants ?? []), ...variants] });
       continue;
     }
-    const unseeing = new Set(limited.filter(({ hides }) => hides.size === subjects.length).map(({ guest }) => guest));
-    const partly = limited.filter(({ guest }) => !unseeing.has(guest));
+    const unseeing = limited.find(({ isAll }) => isAll)?.guests ?? [];
+    const partly = limited.filter(({ isAll }) => !isAll);
     const audience = without(unseeing);
     if (isOfMembers(event))
       work.emit({
         ...event,
         audience,
-        ...(partly.length > 0 ? { variants: partly.map((one) => membersFor(subjects, one)) } : {}),
+        ...(partly.length > 0 ? { variants: variantsFor(partly, (user_ids) => ({ user_ids })) } : {}),
       });
     else if (event.type === 'user_status' || (event.type === 'realm_user' && event.op !== 'remove'))
       work.emit({ ...event, audience });
     const [newcomer] = subjects;
     if (event.type === 'realm_user' && event.op === 'add' && newcomer !== undefined)
-      work.emit(stubEvent(newcomer, host, [...unseeing]));
+      work.emit(stubEvent(newcomer, host, { users: idSet(unseeing) }));
   }
 }
 
-interface Limited {
-  guest: number;
-  hides: ReadonlySet<number>;
+/** For each set of guests who see the same of the users, the event with these users. */
+function variantsFor<P>(limited: readonly Alike[], patchOf: (seen: number[]) => P): { audience: ToUsers; patch: P }[] {
+  let seenByAll = 0;
+  return limited.map(({ guests, people }) => {
+    const seen = people(false);
+    seenByAll += seen.length;
+    requireEventBytes(seenByAll * bytesPerNumber);
+    return { audience: { users: idSet(guests) }, patch: patchOf(seen) };
+  });
 }
 
-const membersFor = (userIds: readonly number[], { guest, hides }: Limited) => ({
-  audience: { users: idSet([guest]) },
-  patch: { user_ids: userIds.filter((id) => !hides.has(id)) },
-});
-
-function groupFor({ body: { group } }: LogEvent<'user_group/add'>, { guest, hides }: Limited) {
-  const members = group.members.filter((id) => !hides.has(id));
-  return { audience: { users: idSet([guest]) }, patch: { group: { ...group, members } } };
+/** Returns the audience of everybody but some guests. Most events follow one that the same guests do not get. */
+function audiencesWithout(everybody: readonly number[]): (guests: readonly number[]) => Audience {
+  let last: { guests: readonly number[]; audience: Audience } = { guests: [], audience: 'realm' };
+  return (guests) => {
+    if (last.guests.length !== guests.length || last.guests.some((id, at) => id !== guests[at])) {
+      const those = new Set(guests);
+      const audience = guests.length === 0 ? 'realm' : { users: idSet(everybody.filter((id) => !those.has(id))) };
+      last = { guests, audience } as const;
+    }
+    return last.audience;
+  };
 }
+
+export type ToUsers = Exclude<Audience, 'realm'>;
 
 /** The placeholder event for clients that need an entry for each id. */
-export const stubEvent = (userId: number, host: string, guests: readonly number[]): LogEvent => ({
+export const stubEvent = (userId: number, host: string, audience: ToUsers): LogEvent => ({
   type: 'realm_user',
   op: 'add',
   body: { person: { ...stubOf(userId, host), profile_data: {} } },
-  audience: { users: idSet(guests) },
+  audience,
   forms: [{ capability: 'user_list_incomplete', is: true, patch: null }],
   isForClientsOnly: true,
 });

@@ -84,8 +84,9 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
 }
 
 /**
- * Refuses a limit that could not begin because it would hide too many users from guests at once. A limit that cannot be
- * tried soon is accepted: most of the time is left to the change itself. A value that the change refuses is not tried.
+ * Refuses a limit that could not begin because it would hide too many users from guests at once, or takes too long. A
+ * limit that cannot be tried, because another service does not answer, is accepted. A value that the change refuses is
+ * not tried. Some of the time is left to the change itself.
  */
 async function checkLimit(
   { database }: Owner,
@@ -97,11 +98,12 @@ async function checkLimit(
   const realm = await readRealm(database, meta.realmId);
   expectOld(update, realm.permissions.can_access_all_users_group);
   if (wantsLimit(realm) || !isSameSetting(update.new, realm.systemGroups['role:members'])) return;
-  await withDeadline(deadline.remainingMs() / 3, () => tryLimit(meta)).catch((error: unknown) => {
-    if (isTooLarge(error))
-      throw badRequest('The organization has too many users, groups and guests to limit which users guests see.');
-    log.warn({ err: error }, 'whether a limit of guests can begin is unknown');
+  const isKnown = await withDeadline(deadline.remainingMs() / 2, () => tryLimit(meta)).catch((error: unknown) => {
+    throw isTooLarge(error)
+      ? badRequest('The organization has too many users, groups and guests to limit which users guests see.')
+      : error;
   });
+  if (!isKnown) log.warn('whether a limit of guests can begin is unknown: a service does not answer');
 }
 
 /** If a service is unavailable, or the time is short, the limit begins later. */

@@ -7,6 +7,6 @@ export const userVisibilityHandlers = ({ database }: Owner): Handlers => [
     if (!(await limitsGuests(database, meta.realmId))) return { hidden: { ids: [] }, hidden_from: { ids: [] } };
     const hidden = await hiddenPeople(database, meta.realmId, { guests: [user_id] });
     const hiddenFrom = await hiddenPeople(database, meta.realmId, { people: [user_id] });
-    return { hidden: idSet(hidden.get(user_id) ?? []), hidden_from: idSet(hiddenFrom.keys()) };
+    return { hidden: idSet(hidden.peopleOf(user_id)), hidden_from: idSet(hiddenFrom.guestsOf(user_id)) };
   }),
 ];
