@@ -84,7 +84,7 @@ export async function unarchive(decision: Decision, { channel, subscribers }: En
   const active = [...subscribers].filter((id) => directory.isActive(id));
   const others = minus(knowers, subscribers);
   if (active.length > 0 && others.length > 0)
-    work.emit({ ...peersChanged('peer_add', [channel], active, others), forms: onlyIfArchivedIsUnknown });
+    work.emit({ ...peersChanged('peer_add', [channel], active, to(others)), forms: onlyIfArchivedIsUnknown });
   await announceSubscribedAgain(work, decision, channel, subscribers);
 }
 

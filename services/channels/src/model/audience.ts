@@ -2,7 +2,9 @@ import { type Audience, channelPermissions, idSet, roles } from '@natter/contrac
 import { type AccessibleChannel, hasMetadataAccess, revealingPermissions } from '@natter/permissions';
 import type { Directory } from './directory/directory.ts';
 
-export const to = (userIds: Iterable<number>): Exclude<Audience, 'realm'> => ({ users: idSet(userIds) });
+export type ToUsers = Exclude<Audience, 'realm'>;
+
+export const to = (userIds: Iterable<number>): ToUsers => ({ users: idSet(userIds) });
 
 /** All users who can see the channel. Must agree with `knows` for each user. */
 export function knowersOf(
@@ -21,6 +23,20 @@ export function knowersOf(
         knowers.add(id);
     }
   return knowers;
+}
+
+/** Returns `knowersOf` for many channels: public ones that the same users can see get one set. */
+export function sharedKnowers(
+  directory: Directory,
+): (channel: AccessibleChannel, subscribers: ReadonlySet<number>) => ReadonlySet<number> {
+  const shared = new Map<boolean, ReadonlySet<number>>();
+  return (channel, subscribers) => {
+    if (channel.is_private) return knowersOf(channel, directory, subscribers);
+    const known = shared.get(channel.is_web_public) ?? knowersOf(channel, directory, new Set());
+    shared.set(channel.is_web_public, known);
+    const isWhole = [...subscribers].every((id) => known.has(id) || !directory.people.has(id));
+    return isWhole ? known : knowersOf(channel, directory, subscribers);
+  };
 }
 
 /** Whether a user can see the channel. For a user who is not replicated yet, only the subscription counts. */

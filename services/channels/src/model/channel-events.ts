@@ -8,7 +8,7 @@ import {
 import type { Executor, Work } from '@natter/database';
 import { sql } from '@natter/database';
 import { z } from 'zod';
-import { to } from './audience.ts';
+import { type ToUsers, to } from './audience.ts';
 import { toChannel } from './channel-object.ts';
 import type { ChannelRow } from './channel-row.ts';
 import { type Directory, systemGroupsOf } from './directory/directory.ts';
@@ -71,7 +71,7 @@ export async function channelsAppear(
     const [first] = group;
     if (!first || first.userIds.length === 0) continue;
     const of = group.map(({ channel }) => channel);
-    work.emit(peersChanged('peer_add', of, first.userIds, first.to));
+    work.emit(peersChanged('peer_add', of, first.userIds, to(first.to)));
   }
 }
 
@@ -111,12 +111,12 @@ export const peersChanged = (
   op: 'peer_add' | 'peer_remove',
   channels: readonly ChannelRow[],
   userIds: readonly number[],
-  receivers: Iterable<number>,
+  audience: ToUsers,
 ): LogEvent => ({
   type: 'subscription',
   op,
   body: { stream_ids: channels.map(({ id }) => id), user_ids: [...userIds].sort((a, b) => a - b) },
-  audience: to(receivers),
+  audience,
   ...formsOf(channels[0] ?? { is_archived: false }),
 });
 
@@ -135,8 +135,10 @@ export const channelUpdated = <P extends PlainChannelProperty>(
 });
 
 /** Only this event changes the number of subscribers; clients need not count peers. */
-export const countChanged = (channel: ChannelRow, receivers: Iterable<number>): LogEvent =>
-  channelUpdated(channel, 'subscriber_count', channel.subscriber_count, receivers);
+export const countChanged = (channel: ChannelRow, audience: ToUsers): LogEvent => ({
+  ...channelUpdated(channel, 'subscriber_count', channel.subscriber_count, []),
+  audience,
+});
 
 const subscribersRow = z.object({ channel_id: z.number(), users: z.array(z.number()) });
 

@@ -191,11 +191,12 @@ export async function announceChannels(
     channel,
     knowers: [...new Set([...knowersOf(channel, directory, new Set(willSubscribe)), ...willSubscribe])],
   }));
+  const systemGroups = systemGroupsOf(directory);
   for (const group of grouped(announced, ({ knowers }) => knowers.join()))
     work.emit({
       type: 'stream',
       op: 'create',
-      body: { streams: group.map(({ channel }) => toChannel(channel, systemGroupsOf(directory), 0)) },
+      body: { streams: group.map(({ channel }) => toChannel(channel, systemGroups, 0)) },
       audience: to(group[0]?.knowers ?? []),
       note: { is_new: true, announce, creator_id: actor.userId, channel_ids: group.map(({ channel }) => channel.id) },
     });

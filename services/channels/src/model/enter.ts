@@ -1,3 +1,4 @@
+import { ChatError, maxListedSubscribers } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { Entered } from './authorization.ts';
@@ -24,6 +25,8 @@ export async function enter(work: Work, names: readonly string[], isArchived = f
     JOIN (SELECT lower(n) AS name, array_agg(n) AS asked FROM unnest(${asked}) n GROUP BY 1) n ON n.name = lower(c.name)
     WHERE c.realm_id = ${work.realmId} AND c.is_archived = ${isArchived}
     ORDER BY c.id FOR UPDATE OF c`);
+  if (rows.reduce((sum, { subscriber_count }) => sum + subscriber_count, 0) > maxListedSubscribers)
+    throw new ChatError('REQUEST_TOO_LARGE', 'The channels have too many subscribers. Name fewer channels at once.');
   const subscribers = await subscribersOf(
     work,
     rows.map(({ id }) => id),

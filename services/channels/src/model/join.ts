@@ -1,8 +1,8 @@
-import type { ListPart } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import type { BodyOf, ListPart } from '@natter/contracts';
+import { inTurns, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { announcePeers } from './announce-peers.ts';
-import { knowersOf, knows, to } from './audience.ts';
+import { knows, sharedKnowers, to } from './audience.ts';
 import { formsOf } from './channel-events.ts';
 import { toChannel } from './channel-object.ts';
 import type { ChannelRow } from './channel-row.ts';
@@ -49,13 +49,14 @@ export async function join(
   await store(work, directory, real, personal);
   for (const { channel } of real) work.bump(`channel:${channel.id}`);
   announceNewcomers(work, directory, real);
-  announceSubscribers(work, directory, real, { ...note, personal });
+  await announceSubscribers(work, directory, real, { ...note, personal });
+  const knowers = sharedKnowers(directory);
   const changes = real.map(({ channel, subscribers, added }) => ({
     channel,
     userIds: added,
-    knowers: knowersOf(channel, directory, new Set([...subscribers, ...added])),
+    knowers: () => knowers(channel, new Set([...subscribers, ...added])),
   }));
-  announcePeers(work, 'peer_add', changes);
+  await announcePeers(work, 'peer_add', changes);
 }
 
 type PersonalOf = (channelId: number, userId: number) => Personal;
@@ -150,31 +151,36 @@ function announceNewcomers(work: Work, directory: Directory, joinings: readonly 
       newcomers: added.filter((id) => !knows(channel, directory, id, false)),
       before: channel.subscriber_count - added.filter((id) => isCounted(directory, id)).length,
     }));
+  const systemGroups = systemGroupsOf(directory);
   const real = appearing.filter(({ newcomers }) => newcomers.length > 0);
   for (const group of grouped(real, ({ channel, newcomers }) => `${channel.is_archived} ${newcomers.join()}`))
     work.emit({
       type: 'stream',
       op: 'create',
-      body: { streams: group.map(({ channel, before }) => toChannel(channel, systemGroupsOf(directory), before)) },
+      body: { streams: group.map(({ channel, before }) => toChannel(channel, systemGroups, before)) },
       audience: to(group[0]?.newcomers ?? []),
       ...formsOf(group[0]?.channel ?? { is_archived: false }),
     });
 }
 
-function announceSubscribers(
+async function announceSubscribers(
   work: Work,
   directory: Directory,
   joinings: readonly Joining[],
   { by, notify, personal }: JoinNote & { personal: PersonalOf },
-): void {
+): Promise<void> {
+  const systemGroups = systemGroupsOf(directory);
+  const takeTurns = inTurns();
   const groups = grouped(joinings, ({ channel, added }) => `${channel.is_archived} ${added.join()}`);
   for (const [index, group] of groups.entries()) {
     const [first] = group;
     if (!first) continue;
-    const subscriptions = group.map(({ channel, subscribers, added }) => {
+    const subscriptions: BodyOf<'subscription/add'>['subscriptions'][number][] = [];
+    for (const { channel, subscribers, added } of group) {
+      await takeTurns();
       const all = [...subscribers, ...added].filter((id) => isCounted(directory, id)).sort((a, b) => a - b);
-      return toSubscription(channel, systemGroupsOf(directory), newPersonal(''), { subscribers: all });
-    });
+      subscriptions.push(toSubscription(channel, systemGroups, newPersonal(''), { subscribers: all }));
+    }
     work.emit({
       type: 'subscription',
       op: 'add',

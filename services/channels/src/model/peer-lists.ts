@@ -1,6 +1,6 @@
 import { sql, type Work } from '@natter/database';
 import { announcePeers } from './announce-peers.ts';
-import { knowersOf } from './audience.ts';
+import { sharedKnowers } from './audience.ts';
 import { subscribersOf } from './channel-events.ts';
 import { channelColumns, channelRow } from './channel-row.ts';
 import type { Directory } from './directory/directory.ts';
@@ -16,6 +16,9 @@ export const leaveLists = (work: Work, directory: Directory, userId: number): Pr
 export const enterLists = (work: Work, directory: Directory, userId: number): Promise<void> =>
   change(work, directory, userId, 'peer_add');
 
+/** Channels whose subscribers are in memory: there may be thousands in each. */
+const channelsAtOnce = 100;
+
 async function change(work: Work, directory: Directory, userId: number, op: 'peer_add' | 'peer_remove'): Promise<void> {
   const channels = await work.any(sql.type(channelRow)`
     SELECT ${channelColumns} FROM channels.channel c JOIN channels.subscription s ON s.channel_id = c.id
@@ -27,14 +30,18 @@ async function change(work: Work, directory: Directory, userId: number, op: 'pee
     channels.map((channel) => ({ channel, by })),
   );
   for (const { id } of channels) work.bump(`channel:${id}`);
-  const subscribers = await subscribersOf(
-    work,
-    channels.map(({ id }) => id),
-  );
-  const changes = channels.map((channel) => ({
-    channel,
-    userIds: [userId],
-    knowers: knowersOf(channel, directory, subscribers.get(channel.id) ?? new Set()),
-  }));
-  announcePeers(work, op, changes);
+  const knowers = sharedKnowers(directory);
+  for (let at = 0; at < channels.length; at += channelsAtOnce) {
+    const some = channels.slice(at, at + channelsAtOnce);
+    const subscribers = await subscribersOf(
+      work,
+      some.map(({ id }) => id),
+    );
+    const changes = some.map((channel) => ({
+      channel,
+      userIds: [userId],
+      knowers: () => knowers(channel, subscribers.get(channel.id) ?? new Set()),
+    }));
+    await announcePeers(work, op, changes);
+  }
 }

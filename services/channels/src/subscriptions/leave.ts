@@ -1,6 +1,6 @@
 import { sql, type Work } from '@natter/database';
 import { announcePeers } from '../model/announce-peers.ts';
-import { knowersOf, knows, minus, to } from '../model/audience.ts';
+import { knows, minus, sharedKnowers, to } from '../model/audience.ts';
 import { channelsVanish, formsOf } from '../model/channel-events.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
 import type { Directory } from '../model/directory/directory.ts';
@@ -55,12 +55,13 @@ export async function leave(work: Work, directory: Directory, leavings: readonly
       });
     }
   }
+  const knowers = sharedKnowers(directory);
   const changes = real.map(({ channel, subscribers, gone }) => ({
     channel,
     userIds: gone,
-    knowers: knowersOf(channel, directory, new Set(minus(subscribers, new Set(gone)))),
+    knowers: () => knowers(channel, new Set(minus(subscribers, new Set(gone)))),
   }));
-  announcePeers(work, 'peer_remove', changes);
+  await announcePeers(work, 'peer_remove', changes);
   channelsVanish(
     work,
     real
