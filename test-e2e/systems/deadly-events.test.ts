@@ -121,6 +121,35 @@ test.each([
   expect(await handledIn(realmId)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].filter((number) => !deadly.includes(number)));
 });
 
+test('an event of many parts, or one that fails for long, is not parked after processes were killed', async () => {
+  const realmId = 6;
+  await realmWithEvents(realmId, 1);
+  for (let killed = 0; killed < 7; killed++) expect(await runProcess(realmId, [1], 1)).toBe(true);
+  let left = { failures: 1, parts: 20 };
+  const consumer = startConsumer(database, createUnitOfWork(database, ignored), {
+    schema: 'users',
+    name: `deadly-${realmId}`,
+    on: {
+      invites_changed: async (work) => {
+        if (work.realmId !== realmId) return;
+        if (left.failures-- > 0) throw Object.assign(new Error('locked'), { code: '55P03' });
+        // As if each part took more than two seconds.
+        await work.run(sql.unsafe`
+          UPDATE users.consumer SET tried_at = tried_at - interval '3 s' WHERE realm_id = ${realmId} AND name = ${`deadly-${realmId}`}`);
+        left = { ...left, parts: left.parts - 1 };
+        return left.parts > 0 ? 'unfinished' : undefined;
+      },
+    },
+    onError: () => undefined,
+  });
+  const hinting = setInterval(() => consumer.hint(realmId), 20);
+  await expect.poll(() => consumer.through(realmId)).toBe(1);
+  clearInterval(hinting);
+  await consumer.stop();
+  expect(left.parts).toBe(0);
+  expect(await parkedIn(realmId)).toEqual([]);
+});
+
 test('processes that begin at the same time, or were killed a few times, park nothing', async () => {
   const realmId = 4;
   await realmWithEvents(realmId, 3);

@@ -19,7 +19,7 @@ export async function send(client: ClientOptions, request: Encoded, sending: Sen
   if (client.email !== undefined) headers.authorization = `Basic ${basic(`${client.email}:${client.apiKey ?? ''}`)}`;
   if (typeof request.body === 'string') headers['content-type'] = 'application/x-www-form-urlencoded';
   if (!sending.isReadOnly) headers['idempotency-key'] = sending.idempotencyKey ?? randomKey();
-  // By the monotonic clock: setting the wall clock forward must not end the repetitions.
+  // By the monotonic clock, which nobody sets.
   const begun = performance.now();
   const end = begun + (sending.retryForMs ?? client.retryForMs ?? 60_000);
   const { firstSentAt = Date.now() } = sending;

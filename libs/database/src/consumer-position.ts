@@ -23,7 +23,9 @@ export interface ConsumerPosition {
    * begin within two seconds count as one. Undefined if no event waits, or another process holds the position.
    */
   countTry(realmId: number): Promise<{ number: number; tries: number } | undefined>;
-  /** Advances the position in the transaction of the effects. */
+  /** What was tried failed, or a part of it was done, and ended no process. */
+  forgetTries(realmId: number): Promise<void>;
+  /** Advances the position in the transaction of the effects, and forgets the tries. */
   advance(work: Work, through: number): void;
   /** A transaction has ended that found the position of the realm, or created it. */
   exists(realmId: number): void;
@@ -129,9 +131,14 @@ export function createConsumerPosition(
       if (tried || begun.has(realmId) || (await insertBeginning(database, realmId)) === 0) return tried;
       return await countTry(realmId);
     },
+    forgetTries: async (realmId) => {
+      await database.run(
+        sql.unsafe`UPDATE ${table} SET tries = 0 WHERE realm_id = ${realmId} AND name = ${name} AND tries > 0`,
+      );
+    },
     advance: (work, through) =>
       work.numbered(
-        sql.unsafe`UPDATE ${table} SET position = ${through} WHERE realm_id = ${work.realmId} AND name = ${name}`,
+        sql.unsafe`UPDATE ${table} SET position = ${through}, tries = 0 WHERE realm_id = ${work.realmId} AND name = ${name}`,
       ),
     exists: (realmId) => void begun.add(realmId),
     advanced: (realmId, through) => {

@@ -184,7 +184,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         return await skip(realmId, caution.deadly, error);
       }
       const { limit } = caution;
-      const seen = await unitOfWork({ realmId, schema, claim: undefined, idleMs }, async (work) => {
+      const seen = await unitOfWork({ realmId, schema, claim: undefined, idleMs, isConsumer: true }, async (work) => {
         current = 0;
         // If nothing is found, another process is working on it.
         const mine = await position.claim(work, limit);
@@ -207,6 +207,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       const { count, waitMs, park } = failing.failed(realmId, current, error);
       onError(error, { consumer: name, realmId, number: current, count });
       if (park) return await skip(realmId, current, error);
+      // The process outlived its try.
+      void position.forgetTries(realmId).catch(() => undefined);
       retryLater(realmId, waitMs);
       return false;
     }

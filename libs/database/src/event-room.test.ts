@@ -32,3 +32,9 @@ test('the events of a unit have 32 MiB', () => {
   for (let n = 0; n < 4; n++) requireRoom(event);
   expect(() => requireRoom(event)).toThrow(tooMuch);
 });
+
+test('the events of a consumer have any size: what follows from an event cannot be refused', () => {
+  const requireRoom = createEventRoom(true);
+  const event = about(many(2_000_000));
+  for (let n = 0; n < 4; n++) requireRoom(event);
+});

@@ -10,13 +10,15 @@ export const bytesPerNumber = 8;
 
 /**
  * Returns a function that throws REQUEST_TOO_LARGE when a unit announces too many events, or too large ones. Sizes are
- * estimated before anything is serialized.
+ * estimated before anything is serialized. What follows from an event cannot be refused, so the sizes of events that a
+ * consumer emits have no limit.
  */
-export function createEventRoom(): (event: LogEvent) => void {
+export function createEventRoom(isConsumer = false): (event: LogEvent) => void {
   let count = 0;
   let bytes = 0;
   return (event) => {
     requireEventRoom(++count);
+    if (isConsumer) return;
     const size = sizeOf(event, maxEventBytes);
     requireEventBytes(size);
     bytes += size;

@@ -58,7 +58,7 @@ export function createParkedEvents(
       );
       for (const { realm_id: realmId, number } of asked)
         try {
-          await unitOfWork({ realmId, schema, claim: undefined }, async (work) => {
+          await unitOfWork({ realmId, schema, claim: undefined, isConsumer: true }, async (work) => {
             const row = sql.fragment`${parked} WHERE realm_id = ${realmId} AND name = ${name} AND number = ${number} AND is_asked_for`;
             const taken = await work.any(sql.type(numberRow)`SELECT number FROM ${row} FOR UPDATE`);
             if (taken.length === 0) return;

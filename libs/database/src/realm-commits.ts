@@ -71,7 +71,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
   async function commitWithin(realmId: number, batch: readonly Waiting[]): Promise<void> {
     await database.connect(async (connection) => {
       const begunAt = performance.now();
-      const unit = { ...openUnit(connection, realmId), ...writesOf(batch, insertAnswers) };
+      const unit = { ...openUnit(connection, { realmId }), ...writesOf(batch, insertAnswers) };
       const appended = await appendAndCommit(connection, schema, unit, unit.begin);
       onAppended(appended);
       resolveAll(batch, appended.entries, costOfStatement(performance.now() - begunAt));

@@ -28,6 +28,8 @@ export interface UnitOptions {
   isQueued?: boolean;
   /** Maximum idle time between two statements, in milliseconds: shorter if others wait for its locks. */
   idleMs?: number;
+  /** The unit applies an event of the log. */
+  isConsumer?: boolean;
 }
 
 /**
@@ -97,7 +99,7 @@ async function runOnce<R>(
   handler: (work: Work) => Promise<R>,
 ): Promise<R> {
   return database.connect(async (connection) => {
-    const unit = openUnit(connection, options.realmId, options.idleMs);
+    const unit = openUnit(connection, options);
     await withoutCost(() => connection.query([unit.begin, ...options.locks].join('; ')));
     const result = await handler(unit.work);
     const { claim, realmId, schema } = options;
@@ -132,7 +134,10 @@ export function boundsOf(deadline: Deadline, idleMs: number, longestLockMs = loc
   };
 }
 
-export function openUnit({ query, deadline }: Connection, realmId: number, idleMs = usualIdleMs): OpenUnit {
+export function openUnit(
+  { query, deadline }: Connection,
+  { realmId, idleMs = usualIdleMs, isConsumer }: Pick<UnitOptions, 'realmId' | 'idleMs' | 'isConsumer'>,
+): OpenUnit {
   const unit: Omit<OpenUnit, 'work'> = {
     realmId,
     events: [],
@@ -141,7 +146,7 @@ export function openUnit({ query, deadline }: Connection, realmId: number, idleM
     numbered: [],
     ...boundsOf(deadline, idleMs),
   };
-  const requireRoom = createEventRoom();
+  const requireRoom = createEventRoom(isConsumer);
   const work: Work = {
     ...executor(query),
     realmId,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { announceGained, announceLost } from './announce-visibility.ts';
 import type { Pairs } from './pairs.ts';
 import { lockRealm } from './read-realm.ts';
-import { hiddenPeople, limitsGuests } from './user-visibility.ts';
+import { hiddenPeople, isTooLarge, limitsGuests } from './user-visibility.ts';
 
 export const consumerName = 'acquaintance';
 /** Types of the events that it handles. */
@@ -37,7 +37,7 @@ function factOf(event: LogEvent): Fact | undefined {
 }
 
 /** Pairs of users of a channel whose visibility changes in one transaction. */
-const pairsAtOnce = 1_000_000;
+const pairsAtOnce = 250_000;
 
 /**
  * Applies an event to the projections; if `emits` is set, emits to guests the users who become visible or hidden. Then
@@ -88,9 +88,24 @@ async function between(work: Work, all: readonly number[], some: readonly number
   if (some.length === 0) return [];
   const these = new Set(some);
   const others = all.filter((id) => !these.has(id));
-  const ofSome = await hiddenPeople(work, work.realmId, { guests: some, people: all });
-  const ofOthers = await hiddenPeople(work, work.realmId, { guests: others, people: some });
-  return [ofSome, ofOthers];
+  return inPieces(some, async (piece) => [
+    await hiddenPeople(work, work.realmId, { guests: piece, people: all }),
+    await hiddenPeople(work, work.realmId, { guests: others, people: piece }),
+  ]);
+}
+
+/** Asks about half of the users where all are too many, because they share many channels. */
+async function inPieces(
+  some: readonly number[],
+  ask: (piece: readonly number[]) => Promise<Pairs[]>,
+): Promise<Pairs[]> {
+  try {
+    return await ask(some);
+  } catch (error) {
+    if (!isTooLarge(error) || some.length === 1) throw error;
+  }
+  const half = Math.ceil(some.length / 2);
+  return [...(await inPieces(some.slice(0, half), ask)), ...(await inPieces(some.slice(half), ask))];
 }
 
 async function subscribersOf(work: Work, channelId: number): Promise<number[]> {

@@ -18,11 +18,11 @@ import {
 } from './acquaintance-consumer.ts';
 import { announceGained, announceLost } from './announce-visibility.ts';
 import { lockRealm, type Realm } from './read-realm.ts';
-import { hiddenPeople, limitsGuests } from './user-visibility.ts';
+import { hiddenPeople, isTooLarge, limitsGuests } from './user-visibility.ts';
 
 const lookEveryMs = 5_000;
 /** The longest time that a limit takes to begin. */
-const beginMs = 15_000;
+const beginMs = 30_000;
 /** The longest pauses between attempts to begin a limit, and one that is too large: each attempt reads the whole realm. */
 const longestPauseMs = { usual: 60_000, tooLarge: 600_000 };
 
@@ -181,7 +181,5 @@ export function startLimits(
     );
   });
 }
-
-export const isTooLarge = (error: unknown): boolean => error instanceof ChatError && error.code === 'REQUEST_TOO_LARGE';
 
 const isUnavailable = (error: unknown): boolean => error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';

@@ -24,7 +24,7 @@ export const limitAudiences =
   (options, handler) =>
     unitOfWork(options, async (work) => {
       const emitted: LogEvent[] = [];
-      const requireRoom = createEventRoom();
+      const requireRoom = createEventRoom(options.isConsumer);
       const emit = (event: LogEvent): number => {
         requireRoom(event);
         return emitted.push(event) - 1;

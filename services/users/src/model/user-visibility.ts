@@ -80,6 +80,8 @@ async function countShared(executor: Executor, guests: readonly number[], people
   return count;
 }
 
+export const isTooLarge = (error: unknown): boolean => error instanceof ChatError && error.code === 'REQUEST_TOO_LARGE';
+
 function requireFew(pairs: number, most: number): void {
   if (pairs > most)
     throw new ChatError(

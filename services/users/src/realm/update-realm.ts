@@ -34,9 +34,10 @@ import type { UsersConfig } from '../model/config.ts';
 import { expectOld } from '../model/expect-old.ts';
 import { recomputeFullMembers } from '../model/full-members.ts';
 import { holderOf, requireOwner } from '../model/holder.ts';
-import { beginLimit, endLimit, isTooLarge, limitTrials, wantsLimit } from '../model/limit-guests.ts';
+import { beginLimit, endLimit, limitTrials, wantsLimit } from '../model/limit-guests.ts';
 import { checkedSetting } from '../model/nameable.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
+import { isTooLarge } from '../model/user-visibility.ts';
 import {
   permissionMirrorNames,
   permissionMirrors,

@@ -5,7 +5,7 @@ const lockedRow = z.object({ id: z.number(), topic: z.string(), sent: z.number()
 export type LockedMessage = z.infer<typeof lockedRow>;
 
 /**
- * Locks the messages `m` of a condition, the first `most` by id. All changes of several messages lock them here, in
+ * Locks the messages `m` of a condition, the first `most` by id. Requests that change several messages lock them here, in
  * ascending order: two of them wait for each other in one direction only.
  */
 export const lockMessages = (
