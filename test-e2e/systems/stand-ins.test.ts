@@ -136,7 +136,7 @@ function atAnyPace(text: string, outcome: Result[] | Error): string {
     : patient.replace(/log\.check_deadline\([1-9]\d*\)/g, 'log.check_deadline(600000)');
 }
 
-/** Values that differ between servers are omitted: marks, times, keys, names of snapshots. */
+/** Values that differ between servers are omitted: marks, times, keys, names of snapshots, tries of other times. */
 function comparable(outcome: Result[] | Error): unknown {
   if (outcome instanceof Error) return (outcome as Error & { code?: string }).code ?? outcome.message;
   return outcome.map(({ rows, rowCount }) => ({
@@ -145,7 +145,7 @@ function comparable(outcome: Result[] | Error): unknown {
   }));
 }
 
-const differing = new Set(['mark', 'marks', 'previous_mark', 'at', 'key', 'id', 'server']);
+const differing = new Set(['mark', 'marks', 'previous_mark', 'at', 'key', 'id', 'server', 'tries']);
 
 /** Sorted keys, because jsonb has its own order. */
 function canonical(value: unknown): unknown {

@@ -23,6 +23,33 @@ function claim({ tx, values }: Call, schema: string) {
   return rowsOf({ position, number: clock.number, dropped: clock.dropped, events });
 }
 
+const tryAgeMs = 2_000;
+
+function countTry({ tx, values, server }: Call, schema: string) {
+  const [realm, name] = values;
+  const types = values.at(-7);
+  const [table, key] = [tableOf(schema), keyOf(realm, name)];
+  const row = tx.get(table, key);
+  const clock = clockOf(tx, realm);
+  if (!row || !clock || !tx.tryLock(`${table} ${key}`)) return rowsOf();
+  const read = { realm, after: Number(row.position), through: clock.number, types: listOf<string>(types), limit: 1 };
+  const [first] = readTypes(tx, read);
+  if (!first) return rowsOf();
+  const before = row.triedNumber === first.number ? Number(row.tries) : 0;
+  const isRecent = before > 0 && server.now() - Number(row.triedAt) < tryAgeMs;
+  const tries = isRecent ? before : before + 1;
+  tx.put(table, key, { ...row, triedNumber: first.number, triedAt: server.now(), tries });
+  return rowsOf({ number: first.number, tries });
+}
+
+async function forgetTries({ tx, values: [, realm, name] }: Call, schema: string) {
+  const [table, key] = [tableOf(schema), keyOf(realm, name)];
+  if (!(Number(tx.get(table, key)?.tries ?? 0) > 0)) return changed(0);
+  await tx.lock(`${table} ${key}`);
+  tx.put(table, key, { ...tx.get(table, key), tries: 0 });
+  return changed(1);
+}
+
 function realmsBehind({ tx, values }: Call, schema: string) {
   const [types, , name, realms, throughs] = values.slice(2);
   const looked = new Map(listOf<number>(realms).map((realm, index) => [realm, listOf<number>(throughs)[index] ?? 0]));
@@ -43,7 +70,7 @@ function storePositions({ tx, values }: Call, schema: string) {
     const key = keyOf(realm, name);
     const position = positionOf(tx, schema, realm, name);
     if (position === undefined || position >= through || !tx.tryLock(`${tableOf(schema)} ${key}`)) continue;
-    tx.put(tableOf(schema), key, { position: through });
+    tx.put(tableOf(schema), key, { ...tx.get(tableOf(schema), key), position: through });
     count++;
   }
   return changed(count);
@@ -53,7 +80,7 @@ async function raise({ tx, values: [realm, name, position] }: Call, schema: stri
   const key = keyOf(realm, name);
   await tx.lock(`${tableOf(schema)} ${key}`);
   if ((positionOf(tx, schema, realm, name) ?? -1) >= Number(position)) return changed(0);
-  tx.put(tableOf(schema), key, { position: Number(position) });
+  tx.put(tableOf(schema), key, { ...tx.get(tableOf(schema), key), position: Number(position) });
   return changed(1);
 }
 
@@ -88,6 +115,11 @@ export const consumerShapes: Shape[] = [
     /^SELECT extract\(epoch FROM pg_postmaster_start_time\(\)\)::text AS server/,
     () => rowsOf({ server: startOfStandIn }),
   ],
+  [
+    /^WITH mine AS \(SELECT position FROM "(\w+)"\."consumer" .* SET tried_number = /,
+    (call, schema = '') => countTry(call, schema),
+  ],
+  [/^UPDATE "(\w+)"\."consumer" SET tries = \? WHERE/, (call, schema = '') => forgetTries(call, schema)],
   [/^WITH mine AS \(SELECT position FROM "(\w+)"\."consumer"/, (call, schema = '') => claim(call, schema)],
   [
     /^WITH mine AS \(SELECT c\.realm_id, k\.through FROM "(\w+)"\./,
@@ -100,11 +132,12 @@ export const consumerShapes: Shape[] = [
   ],
   [/^INSERT INTO "(\w+)"\."consumer" AS c/, (call, schema = '') => raise(call, schema)],
   [
-    /^UPDATE "(\w+)"\."consumer" SET position = \? WHERE/,
-    async ({ tx, values: [position, realm, name] }, schema = '') => {
+    /^UPDATE "(\w+)"\."consumer" SET position = \?, tries = \? WHERE/,
+    async ({ tx, values: [position, , realm, name] }, schema = '') => {
       await tx.lock(`${tableOf(schema)} ${keyOf(realm, name)}`);
-      if (positionOf(tx, schema, realm, name) === undefined) return changed(0);
-      tx.put(tableOf(schema), keyOf(realm, name), { position: Number(position) });
+      const row = tx.get(tableOf(schema), keyOf(realm, name));
+      if (!row) return changed(0);
+      tx.put(tableOf(schema), keyOf(realm, name), { ...row, position: Number(position), tries: 0 });
       return changed(1);
     },
   ],
