@@ -126,7 +126,8 @@ export const requestTargets: Record<string, Target> = {
     limitMs: 500,
     run(text) {
       const [given, header] = halves(text);
-      const size = Math.abs(Number.parseInt(given, 10) || 0);
+      // Sizes of files are exact numbers.
+      const size = Math.min(Math.abs(Number.parseInt(given, 10) || 0), Number.MAX_SAFE_INTEGER);
       const range = rangeOf(header, size);
       if (range === undefined || range === 'none') return;
       must(range[0] >= 0 && range[0] <= range[1] && range[1] < size, 'a range that is not within the file');
