@@ -23,7 +23,7 @@ export interface ConsumerPosition {
    * begin within two seconds count as one. Undefined if no event waits, or another process holds the position.
    */
   countTry(realmId: number): Promise<{ number: number; tries: number } | undefined>;
-  /** What was tried failed, or a part of it was done, and ended no process. */
+  /** The handler failed, but the process goes on: its try does not count. */
   forgetTries(realmId: number): Promise<void>;
   /** Advances the position in the transaction of the effects, and forgets the tries. */
   advance(work: Work, through: number): void;

@@ -262,7 +262,7 @@ class Answer {
   readonly events: string[] = [];
   readonly isFollowing: boolean;
   isComplete = false;
-  /** What follows is neither in memory nor stored where it can be read: the tail has to catch up. */
+  /** The next entry is neither in memory nor readable elsewhere: the poll waits for the tail. */
   isBehindTail = false;
   #bytes = 0;
 

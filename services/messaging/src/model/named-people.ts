@@ -3,7 +3,7 @@ import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import { finderOf, findPeople, findPeopleByEmail, type Person } from './people.ts';
 
-/** Who names others. */
+/** The user whose request names other users. */
 export interface Naming {
   realmId: number;
   userId: number;

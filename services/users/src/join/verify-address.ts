@@ -14,7 +14,7 @@ import { type Realm, readRealm } from '../model/read-realm.ts';
 export const verifiesAddress = ({ settings }: Realm, { email }: Pick<InvitationRow, 'email'>): boolean =>
   email === null && (settings.emails_restricted_to_domains || settings.invite_links_verify_email);
 
-/** What a user of a reusable link is told, whether or not the address has an account. */
+/** The answer to a user of a reusable link. It is the same whether or not the address has an account. */
 export const mailSent = (): ChatError =>
   new ChatError('BAD_REQUEST', 'Open the link that was mailed to this address to make the account.', {
     is_mail_sent: true,

@@ -77,7 +77,7 @@ async function joinNeighbours(work: Work, ended: Ended): Promise<void> {
     WHERE p.realm_id = ${realmId} AND p.user_id = j.user_id AND p.channel_id = j.channel_id AND p.from_id = j.before_id`);
 }
 
-/** What was sent during forgotten periods counts as not received: with a protected history it is no longer shown. */
+/** Messages of deleted periods count as not received: a channel with protected history no longer shows them. */
 async function forgetOldest(work: Work, ended: Ended): Promise<void> {
   const [users, channels] = arraysOf(ended);
   await work.run(sql.unsafe`
