@@ -134,6 +134,27 @@ test('a process that hangs loses its work to another, and what it did late is do
   await expectOnce('stopped', report);
 });
 
+test('a process that was stopped for long does nothing that was asked before', async () => {
+  const url = system.servers.postgresUrl;
+  const admin = createDatabase({ url, maxConnections: 1, name: 'test', onError: () => undefined });
+  const report = await under('asked before', async (tick) => {
+    for (const victim of processesOf('messaging')) {
+      await pause(500);
+      tick();
+      victim.kill('SIGSTOP');
+      // Until what it had begun is over.
+      await pause(16_000);
+      // As after two minutes.
+      await admin.run(sql.unsafe`DELETE FROM messaging.idempotency`);
+      victim.kill('SIGCONT');
+      await pause(1_000);
+    }
+  });
+  await admin.close();
+  expect(report.failures).toEqual([]);
+  await expectOnce('asked before', report);
+});
+
 /** Stops a process of users until a call was sent past it, while `ask` sends calls, and returns what failed. */
 async function pastHungUsers(caller: string, ask: () => Promise<string[]>): Promise<string[]> {
   const listener = await asUser('users');

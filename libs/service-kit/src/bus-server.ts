@@ -28,6 +28,7 @@ import { createRecovery } from './recovery.ts';
 import { release } from './release.ts';
 import type { Freshness } from './retry-on-changed-versions.ts';
 import { type Kept, runHandler } from './run-handler.ts';
+import { watchStandstills } from './standstills.ts';
 import { inSpan } from './tracing.ts';
 import {
   askHeader,
@@ -100,6 +101,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
   const cancellable = new Map<string, () => void>();
   let kept: Kept | undefined;
   const recovery = createRecovery();
+  const standstills = watchStandstills(nats);
   /** Requests in progress, by caller and id, with their repetitions. */
   const workedOn = new Map<string, [Msg, ...Msg[]]>();
   let inFlight = 0;
@@ -204,6 +206,8 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       before.push(message);
       return;
     }
+    const waitsMs = standstills.remainingOf(Number(message.headers?.get(deadlineHeader) || usualDeadlineMs));
+    if (waitsMs === undefined) return;
     if (inFlight >= maxInFlight) {
       const busy = unavailable(new Error('too many requests in flight'));
       replies.refuse(
@@ -217,7 +221,6 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     const messages: [Msg, ...Msg[]] = [message];
     if (key) workedOn.set(key, messages);
     const parent = message.headers?.get(traceHeader) || undefined;
-    const waitsMs = Number(message.headers?.get(deadlineHeader) || usualDeadlineMs);
     void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
       withDeadline(waitsMs - Math.min(marginMs, waitsMs / 10), (deadline) =>
         measureCost((spentMs) => answer(messages, handler, { deadline, spentMs })),

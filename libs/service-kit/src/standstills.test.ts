@@ -1,0 +1,24 @@
+import type { NatsConnection } from '@nats-io/nats-core';
+import { expect, test, vi } from 'vitest';
+import { watchStandstills } from './standstills.ts';
+
+test('calls that may have waited in a process that stood still have less time, or none', async () => {
+  const drained = Promise.withResolvers<void>();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  try {
+    const standstills = watchStandstills({ flush: () => drained.promise } as unknown as NatsConnection);
+    clock.mockReturnValue(1_500);
+    expect(standstills.remainingOf(15_000)).toBe(15_000);
+    clock.mockReturnValue(7_500);
+    expect(standstills.remainingOf(15_000)).toBe(9_000);
+    expect(standstills.remainingOf(10_000)).toBeUndefined();
+    clock.mockReturnValue(8_000);
+    expect(standstills.remainingOf(15_000)).toBe(8_500);
+    clock.mockReturnValue(20_000);
+    expect(standstills.remainingOf(15_000)).toBeUndefined();
+    drained.resolve();
+    await expect.poll(() => standstills.remainingOf(15_000)).toBe(15_000);
+  } finally {
+    clock.mockRestore();
+  }
+});
