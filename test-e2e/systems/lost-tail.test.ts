@@ -156,51 +156,101 @@ test('when Redis comes back with older data, who comes then is among the next ch
   expect(presence_last_update_id).toBeGreaterThan(last);
 });
 
-test('when Postgres loses its tail, queues end and none goes on with a hole', async () => {
-  const { postgres, postgresUrl } = system.servers;
-  const admin = createDatabase({ url: postgresUrl, maxConnections: 1, name: 'test', onError: () => undefined });
-  const row = z.object({ data_directory: z.string() });
-  const { data_directory } = await admin.one(sql.type(row)`SHOW data_directory`);
-  await admin.close();
-  const [current, behind] = [await register(['message']), await register(['message'])];
-  const kept = await send('kept');
+/** What an administrator of the database reads or changes. */
+async function asAdmin<T>(work: (admin: ReturnType<typeof createDatabase>) => Promise<T>): Promise<T> {
+  const url = system.servers.postgresUrl;
+  const admin = createDatabase({ url, maxConnections: 1, name: 'test', onError: () => undefined });
+  return work(admin).finally(() => admin.close());
+}
+const directoryRow = z.object({ data_directory: z.string() });
+
+/** Kills Postgres, and starts it again with the data of this moment when the returned function is called. */
+async function savePostgres(): Promise<() => Promise<void>> {
+  const { postgres } = system.servers;
+  const { data_directory: directory } = await asAdmin((admin) =>
+    admin.one(sql.type(directoryRow)`SHOW data_directory`),
+  );
   await postgres.kill('SIGKILL');
-  execFileSync('cp', ['-a', data_directory, `${data_directory}.saved`]);
+  execFileSync('cp', ['-a', directory, `${directory}.saved`]);
   await postgres.start();
-  const lost = [];
+  return async () => {
+    await postgres.kill('SIGKILL');
+    execFileSync('rm', ['-rf', directory]);
+    execFileSync('mv', [`${directory}.saved`, directory]);
+    await postgres.start();
+  };
+}
+
+/** Sends messages that Postgres will lose; resolves when a queue has received them. */
+async function sendLost(queueId: string, kept: number): Promise<{ lost: number[]; last: number }> {
+  const lost: number[] = [];
   for (let count = 0; count < 5; count++) lost.push(await send(`lost ${count}`));
   const seen = await eventually(async () => {
-    const { body } = await poll(current.queue_id, -1);
+    const { body } = await poll(queueId, -1);
     return body.events?.length >= 6 ? (body.events as Answer[]) : undefined;
   });
   expect(seen.map((event) => event.message.id)).toEqual([kept, ...lost]);
+  return { lost, last: seen.at(-1)?.id };
+}
 
-  await postgres.kill('SIGKILL');
-  execFileSync('rm', ['-rf', data_directory]);
-  execFileSync('mv', [`${data_directory}.saved`, data_directory]);
-  await postgres.start();
-  const after = await send('after');
-  for (const [queue, last] of [
-    [current, seen.at(-1)?.id],
-    [behind, -1],
-  ] as const) {
-    const code = await eventually(async () => {
-      const { status, body } = await poll(queue.queue_id, last ?? -1);
-      // Events that are still delivered belong to the old history without a gap, never to the new one.
-      for (const event of body.events ?? []) expect(event.message?.content).not.toBe('after');
-      return status === 400 ? (body.code as string) : undefined;
-    });
-    expect(code).toBe('BAD_EVENT_QUEUE_ID');
-  }
+/** Events that are still delivered belong to the old history without a gap, never to the new one. */
+async function expectEnd(queueId: string, last: number): Promise<void> {
+  const code = await eventually(async () => {
+    const { status, body } = await poll(queueId, last);
+    for (const event of body.events ?? []) expect(event.message?.content).not.toMatch(/^after/);
+    return status === 400 ? (body.code as string) : undefined;
+  });
+  expect(code).toBe('BAD_EVENT_QUEUE_ID');
+}
+
+/** A new queue receives what is sent next, under an ID that was never given before. */
+async function expectNewBeginning(...given: number[]): Promise<void> {
   const fresh = await eventually(async () => {
     const state = await register(['message']);
     return state.queue_id ? state : undefined;
   });
   const next = await send('next');
-  expect(next).toBeGreaterThan(Math.max(...lost, after));
+  expect(next).toBeGreaterThan(Math.max(...given));
   const events = await eventually(async () => {
     const { body } = await poll(fresh.queue_id, -1);
     return body.events?.length ? (body.events as Answer[]) : undefined;
   });
   expect(events.map((event) => event.message.id)).toContain(next);
+}
+
+test('when Postgres loses its tail, queues end and none goes on with a hole', async () => {
+  const [current, behind] = [await register(['message']), await register(['message'])];
+  const kept = await send('kept');
+  const restore = await savePostgres();
+  const { lost, last } = await sendLost(current.queue_id, kept);
+  await restore();
+  const after = await send('after');
+  await expectEnd(current.queue_id, last);
+  await expectEnd(behind.queue_id, -1);
+  await expectNewBeginning(...lost, after);
+});
+
+test('when Postgres loses its tail, queues of a realm in which nothing happens end too', async () => {
+  const queue = await register(['message']);
+  const kept = await send('kept');
+  await asAdmin((admin) => admin.run(sql.unsafe`UPDATE log.clock SET last_at = last_at - interval '1 hour'`));
+  const restore = await savePostgres();
+  const { lost, last } = await sendLost(queue.queue_id, kept);
+  await restore();
+  await expectEnd(queue.queue_id, last);
+  await expectNewBeginning(...lost);
+});
+
+test('when Postgres and Redis lose the tail, gateways that delivered it end the queues', async () => {
+  const { redis } = system.servers;
+  const queue = await register(['message']);
+  const kept = await send('kept');
+  const restore = await savePostgres();
+  await redis.kill('SIGKILL');
+  const { lost, last } = await sendLost(queue.queue_id, kept);
+  await restore();
+  await redis.start();
+  const after = await send('after');
+  await expectEnd(queue.queue_id, last);
+  await expectNewBeginning(...lost, after);
 });

@@ -1,6 +1,7 @@
 import type { LogEvent, Predecessor } from '@natter/contracts';
 import { z } from 'zod';
 import { type Database, type Executor, sql } from './database.ts';
+import { serverNow } from './server-run.ts';
 import type { Work } from './work.ts';
 
 const claimRow = z.object({
@@ -41,8 +42,6 @@ export interface ConsumerPosition {
 }
 
 const serverRow = z.object({ server: z.string() });
-/** Differs between two servers, and between two runs of one. */
-const serverNow = sql.fragment`extract(epoch FROM pg_postmaster_start_time())::text`;
 
 const storeEveryMs = 10_000;
 

@@ -23,6 +23,7 @@ export * from './migrate.ts';
 export * from './numbered.ts';
 export { createPatience } from './patience.ts';
 export * from './room.ts';
+export * from './server-run.ts';
 export * from './snapshot.ts';
 export * from './sql-state.ts';
 export { asTenant } from './turns.ts';

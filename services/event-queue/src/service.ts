@@ -2,6 +2,7 @@ import { commonConfig, type Owner, openOwner, type Process, type Running } from 
 import { z } from 'zod';
 import { startExpiry } from './expiry.ts';
 import { getLogKeysHandlers } from './get-log-keys.ts';
+import { createNewEpochs } from './new-epoch.ts';
 import { endQueuesOfDeactivated, queueHandlers } from './queues.ts';
 import { readLogHandlers } from './read-log.ts';
 import { registerHandlers } from './register.ts';
@@ -33,7 +34,8 @@ export const startEventQueue = (process: Process<Config>): Promise<Running> =>
 
 export async function serveEventQueue(process: Process<Config>, owner: Owner): Promise<Running> {
   const measured = createSweepMetrics(process.metrics);
-  const sweep = startSweep(owner, process, measured);
+  const beginEpoch = createNewEpochs(owner, process, measured);
+  const sweep = startSweep(owner, process, { measured, beginEpoch });
   const expiry = startExpiry(owner, process, measured);
   const retention = startRetention(owner.database, { ...process, hours: process.config.NATTER_LOG_RETENTION_HOURS });
   endQueuesOfDeactivated(owner, process.bus);
@@ -43,7 +45,7 @@ export async function serveEventQueue(process: Process<Config>, owner: Owner): P
       maxIdleSeconds: process.config.NATTER_LOG_RETENTION_HOURS * 3_600,
     }),
     ...queueHandlers(owner, process.bus),
-    ...readLogHandlers(owner),
+    ...readLogHandlers(owner, { log: process.log, beginEpoch }),
     ...getLogKeysHandlers(owner),
   ]);
   return {

@@ -1,42 +1,37 @@
-import { sql } from '@natter/database';
-import {
-  createVerifier,
-  hasGenuine,
-  logConflictSubject,
-  metaKey,
-  queueSubject,
-  signingKey,
-  streamKey,
-} from '@natter/event-log';
+import { serverNow, sql } from '@natter/database';
+import { createVerifier, hasGenuine, logConflictSubject, metaKey, signingKey, streamKey } from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
-import { endQueues } from './expiry.ts';
+import type { BeginEpoch } from './new-epoch.ts';
 import { readLogKeys } from './read-log.ts';
-import { forget } from './record-cache.ts';
 import type { SweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
-const keysAtATime = 1_000;
 /** Interval, in sweeps, at which settled streams of idle realms are checked. */
 const fullEvery = 20;
+/** Interval, in sweeps, at which a failover of Postgres is noticed. */
+const serverEvery = 4;
 const positionRow = z.object({ number: z.number(), mark: z.number(), epoch: z.number() });
 const realmRow = positionRow.extend({ realm_id: z.number(), is_recent: z.boolean() });
+const serverRow = z.object({ server: z.string() });
 const settledRow = positionRow.extend({ dropped: z.number() });
 
 /**
  * Keeps streams complete. Realms with recent events whose stream is behind the record for a whole round are caught up;
- * after a reconnect, so are all realms with a stream. If a stream is ahead of the record or has another history, and
+ * after a reconnect, and after a restart or failover of Postgres, so are all realms with a stream. If a stream is ahead of the record or has another history, and
  * its end is signed by its owner, Postgres lost its tail: a new epoch begins.
  */
 export function startSweep(
   owner: Owner,
   { log, bus }: Process<CommonConfig>,
-  measured: SweepMetrics,
+  { measured, beginEpoch }: { measured: SweepMetrics; beginEpoch: BeginEpoch },
 ): { stop(): Promise<void> } {
   const { database, redis, appender } = owner;
   let stopped = false;
   let round = 0;
   let sweepAll = true;
+  /** When the server that answered last was started: a standby that took over may lack the last entries. */
+  let server: string | undefined;
   redis.redis.on('ready', () => {
     sweepAll = true;
   });
@@ -75,6 +70,11 @@ export function startSweep(
   };
 
   async function sweep(): Promise<void> {
+    if (round % serverEvery === 0) {
+      const now = await database.one(sql.type(serverRow)`SELECT ${serverNow} AS server`);
+      if (now.server !== server) sweepAll = true;
+      server = now.server;
+    }
     // Read first: a reconnect during this sweep requests another one.
     const isOfAll = sweepAll;
     sweepAll = false;
@@ -197,24 +197,6 @@ export function startSweep(
     );
     await redis.redis.del(streamKey(realmId), metaKey(realmId));
     await appender.catchUp(realmId, Math.max(0, position.number - 1_000), position.number);
-  }
-
-  async function beginEpoch(realmId: number, beyond: number, seenEpoch: number): Promise<void> {
-    const { epoch } = await database.one(
-      sql.type(
-        z.object({ epoch: z.number().nullable() }),
-      )`SELECT log.new_epoch(${realmId}, ${beyond}, ${seenEpoch}) AS epoch`,
-    );
-    if (epoch === null) return;
-    measured.epochBegan();
-    log.error(
-      { realm: realmId, beyond, epoch },
-      'the record is behind the log: a new epoch begins, queues of the old one end',
-    );
-    const ids = await endQueues(database, realmId, sql.fragment`epoch < ${epoch}`);
-    await redis.redis.del(streamKey(realmId), metaKey(realmId));
-    for (let at = 0; at < ids.length; at += keysAtATime) await forget(redis, realmId, ids.slice(at, at + keysAtATime));
-    bus.publish(queueSubject(realmId), JSON.stringify({ epoch }));
   }
 }
 

@@ -206,8 +206,14 @@ export const eventQueueOperations = {
     caller: 'internal',
     callers: ['gateway'],
     summary: 'Entries of the log that Redis does not hold, from Postgres. Bus only.',
-    params: { after: json(bigId), limit: json(integer(0, 1_000)) },
-    result: z.object({ clock: int, epoch: int, floor: int, entries: z.array(z.any()) }),
+    params: {
+      after: json(bigId),
+      limit: json(integer(0, 1_000)),
+      /** The mark of the entry `after`, if the caller has it. */
+      mark: json(integer(0, 2 ** 31).optional()),
+    },
+    /** `mark`: of the last entry; absent in answers of the previous release. */
+    result: z.object({ clock: int, mark: int.optional(), epoch: int, floor: int, entries: z.array(z.any()) }),
     isReadOnly: true,
     deadlineMs: 10_000,
   }),

@@ -1,11 +1,8 @@
 import { eventQueueOperations, type LogEntry, type RequestMeta } from '@natter/contracts';
 import { type LogRedis, logSubject, readStream, type Verifier } from '@natter/event-log';
 import { apartFromRequest, type Bus, heapBytes, type Logger } from '@natter/service-kit';
-
-export interface Position {
-  number: number;
-  n: number;
-}
+import { hintOf, skipsEphemeral } from './hint.ts';
+import { createKeptEntries, isAfter, type Position } from './kept-entries.ts';
 
 export interface RealmTail {
   /** Everything after `floor` up to `position` is in memory. */
@@ -43,10 +40,6 @@ interface TailOptions {
 const backstopMs = 3_000;
 const maxEarly = 100;
 const earlyMs = 15;
-/** Memory of the lists that hold an entry. */
-const perEntry = 16;
-export const isAfter = (a: Position, b: Position): boolean =>
-  a.number > b.number || (a.number === b.number && a.n > b.n);
 
 /**
  * Follows one realm's log: subscribes, then reads, then checks each entry against its predecessor. Missed entries are
@@ -56,18 +49,15 @@ export const isAfter = (a: Position, b: Position): boolean =>
 export async function startTail(options: TailOptions): Promise<RealmTail> {
   const { bus, log, verifier, realmId, meta, logger } = options;
   const listeners = new Set<() => void>();
-  let entries: LogEntry[] = [];
-  let sizes: number[] = [];
-  let bytes = 0;
-  let mark: number | undefined;
+  const kept = createKeptEntries();
   let reading: Promise<void> | undefined;
-  let [isAgainWanted, isStopped] = [false, false];
-
+  let [isAgainWanted, isStopped, isStarted] = [false, false, false];
+  /** Hints with another entry under a number that this tail has: the record decides. */
+  let contradictions = 0;
   /** Hints that arrived before their predecessors. */
   let early: { entries: LogEntry[]; bytes: number; behind: Position | undefined }[] = [];
   /** The last number that a service announced. The stream ends before it while Redis refuses writes. */
   let announced = 0;
-  let isStarted = false;
   const unsubscribe = bus.subscribe(logSubject(realmId), hear);
   const clock = await readClock().catch((error: unknown) => {
     unsubscribe();
@@ -75,7 +65,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
   });
   let position: Position = { number: clock.clock, n: 0 };
   let floor: Position = position;
-  let epoch = clock.epoch;
+  let { epoch, mark } = clock;
   let currentAt = performance.now();
   isStarted = true;
   // In a NATS cluster a subscription takes a moment to spread: read once more shortly after.
@@ -92,11 +82,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     get floor() {
       return floor;
     },
-    after(from, most = entries.length) {
-      if (isAfter(floor, from)) return undefined;
-      const first = indexAfter(entries, from);
-      return entries.slice(first, first + most);
-    },
+    after: (from, most) => (isAfter(floor, from) ? undefined : kept.after(from, most)),
     onGrowth(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -108,7 +94,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       return epoch;
     },
     get bytes() {
-      return early.reduce((sum, hint) => sum + hint.bytes, bytes);
+      return early.reduce((sum, hint) => sum + hint.bytes, kept.bytes);
     },
     get hasListeners() {
       return listeners.size > 0;
@@ -117,13 +103,8 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       // They are read from Redis with those before them.
       if (early.length > 0) void catchUp();
       early = [];
-      let count = 0;
-      while (bytes > most && count < entries.length) bytes -= sizes[count++] ?? 0;
-      const last = entries[count - 1];
-      if (!last) return;
-      floor = { number: last.number, n: last.n };
-      entries = entries.slice(count);
-      sizes = sizes.slice(count);
+      const last = kept.shrinkTo(most);
+      if (last) floor = { number: last.number, n: last.n };
     },
     catchUp,
     stop() {
@@ -140,7 +121,8 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     const hint = hintOf(payload);
     if (!hint || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
     announced = Math.max(announced, hint.upTo ?? hint.entries?.at(-1)?.number ?? 0);
-    if (!hint.entries) return void catchUp();
+    if (hint.entries?.some(contradicts)) contradictions++;
+    if (!hint.entries || contradictions > 0) return void catchUp();
     const heard = { entries: hint.entries, behind: hint.behind };
     if (takeHint(heard)) return void takeEarly();
     // If several processes write, the later entries may be announced first.
@@ -150,9 +132,20 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     options.onBytes();
   }
 
+  /** Postgres lost its tail and gave the number again. */
+  function contradicts(entry: LogEntry): boolean {
+    if (entry.n > 0 || isAfter(entry, position)) return false;
+    const own = entry.number === position.number ? mark : kept.markOf(entry.number);
+    return own !== undefined && own !== entry.mark;
+  }
+
   async function readClock() {
     await bus.flush();
-    return bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
+    return bus.call(
+      eventQueueOperations.readLog,
+      { after: Number.MAX_SAFE_INTEGER, limit: 1, mark: undefined },
+      { meta },
+    );
   }
 
   /** Like `take`, but adds nothing if an ephemeral entry in front is missing: it would not be accepted later. */
@@ -163,7 +156,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
 
   /** Adds entries that follow the tail; returns false if a durable one before them is missing. */
   function take(batch: readonly LogEntry[]): boolean {
-    const before = entries.length;
+    const before = kept.length;
     let isComplete = true;
     for (const entry of batch) {
       if (!isAfter(entry, position)) continue;
@@ -172,15 +165,12 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
         isComplete = false;
         break;
       }
-      const size = perEntry + heapBytes(entry);
-      entries.push(entry);
-      sizes.push(size);
-      bytes += size;
+      kept.add(entry);
       position = { number: entry.number, n: entry.n };
       if (entry.n === 0) mark = entry.mark;
       options.onEntry(entry);
     }
-    if (entries.length > before) {
+    if (kept.length > before) {
       options.onBytes();
       for (const listener of [...listeners]) listener();
     }
@@ -226,7 +216,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       const isTaken = read !== undefined && take(read.entries);
       // Entries behind a gap were not taken, so the next read must not begin after them.
       if (!isTaken) through = position;
-      if (isTaken && !read.isDoubtful) {
+      if (isTaken && !read.isDoubtful && contradictions === 0) {
         if (!read.isAtEnd) continue;
         takeEarly();
         if (position.number >= announced) {
@@ -235,20 +225,22 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
         }
       }
       const awaited = announced;
-      const record = await bus.call(eventQueueOperations.readLog, { after: position.number, limit: 500 }, { meta });
+      const contradicted = contradictions;
+      const wanted = { after: position.number, limit: 500, mark };
+      const record = await bus.call(eventQueueOperations.readLog, wanted, { meta });
+      contradictions -= contradicted;
       const missing = record.entries as LogEntry[];
+      const isOfEpoch = record.epoch === epoch;
       epoch = record.epoch;
       goal ??= { number: record.clock, askedAt };
       // A number that was announced meanwhile may be newer than the answer.
       if (announced === awaited) announced = Math.min(announced, record.clock);
-      if (!take(missing)) {
+      if (!isOfEpoch || !take(missing)) {
         // Another history: this tail cannot continue. Queues of the old epoch end with it.
         logger.error({ realm: realmId, position }, 'the log has another history than this tail');
-        entries = [];
+        kept.clear();
         early = [];
-        sizes = [];
-        bytes = 0;
-        mark = undefined;
+        mark = record.mark;
         position = { number: record.clock, n: 0 };
         floor = position;
         options.onSkip();
@@ -262,39 +254,4 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       }
     }
   }
-}
-
-/** Whether ephemeral entries are missing between a position and an announced entry, as far as the hint says. */
-function skipsEphemeral({ number, n }: LogEntry, position: Position, behind: Position | undefined): boolean {
-  if (n > 0) return number === position.number && n > position.n + 1;
-  return number === position.number + 1 && behind?.number === position.number && behind.n > position.n;
-}
-
-interface Hint {
-  signature?: string;
-  entries?: LogEntry[];
-  upTo?: number;
-  behind?: Position;
-}
-
-/** Undefined for a payload that no service can have published. */
-function hintOf(payload: Uint8Array): Hint | undefined {
-  try {
-    return JSON.parse(Buffer.from(payload).toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The index of the first entry after a position, found by halves. */
-function indexAfter(entries: readonly LogEntry[], from: Position): number {
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const entry = entries[middle];
-    if (entry && isAfter(entry, from)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -1,7 +1,8 @@
 import { eventQueueOperations, type LogEntry, type QueueRecord, type RequestMeta } from '@natter/contracts';
 import { type LogRedis, readStream, type Verifier } from '@natter/event-log';
 import { type Bus, untilDeadline } from '@natter/service-kit';
-import { isAfter, type Position, type RealmTail } from '../log-tail/realm-tail.ts';
+import { isAfter, type Position } from '../log-tail/kept-entries.ts';
+import type { RealmTail } from '../log-tail/realm-tail.ts';
 import { badQueue } from './queue-life.ts';
 
 interface Where {
@@ -33,7 +34,11 @@ export function createOlderEntries(bus: Bus, log: LogRedis, verifier: Verifier):
       if (from.number <= tail.position.number) return;
       await untilDeadline(tail.catchUp());
       if (from.number <= tail.position.number) return;
-      const record = await bus.call(eventQueueOperations.readLog, { after: from.number, limit: 1 }, { meta });
+      const record = await bus.call(
+        eventQueueOperations.readLog,
+        { after: from.number, limit: 1, mark: undefined },
+        { meta },
+      );
       if (from.number > record.clock || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);
     },
   };
@@ -43,7 +48,11 @@ export function createOlderEntries(bus: Bus, log: LogRedis, verifier: Verifier):
     const first = read?.entries[0];
     if (read && first && (first.number === from.number || (first.number === from.number + 1 && first.n === 0)))
       return { entries: read.entries, isComplete: true };
-    const record = await bus.call(eventQueueOperations.readLog, { after: from.number, limit: 500 }, { meta });
+    const record = await bus.call(
+      eventQueueOperations.readLog,
+      { after: from.number, limit: 500, mark: undefined },
+      { meta },
+    );
     if (record.floor > from.number || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);
     const entries = record.entries as LogEntry[];
     const next = entries[0];

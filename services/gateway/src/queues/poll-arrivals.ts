@@ -1,5 +1,5 @@
 import { type Actor, isGuest, type LogEntry, roles } from '@natter/contracts';
-import { isAfter, type Position } from '../log-tail/realm-tail.ts';
+import { isAfter, type Position } from '../log-tail/kept-entries.ts';
 import { rateLimitHit } from '../rate-limit/rate-limit.ts';
 import { personOf } from '../rate-limit/tenant.ts';
 

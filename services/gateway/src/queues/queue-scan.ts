@@ -1,7 +1,8 @@
 import { type Actor, idsPerNumber, type LogEntry, type QueueRecord, type RequestMeta, roles } from '@natter/contracts';
 import type { LogRedis, Verifier } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
-import { isAfter, type Position, type RealmTail } from '../log-tail/realm-tail.ts';
+import { isAfter, type Position } from '../log-tail/kept-entries.ts';
+import type { RealmTail } from '../log-tail/realm-tail.ts';
 import type { EventTexts } from './event-texts.ts';
 import { createOlderEntries, type OlderEntries } from './older-entries.ts';
 import type { Arrival } from './poll-arrivals.ts';

@@ -1,6 +1,6 @@
 import type { QueueRecord } from '@natter/contracts';
 import { LRUCache } from 'lru-cache';
-import { isAfter, type Position } from '../log-tail/realm-tail.ts';
+import { isAfter, type Position } from '../log-tail/kept-entries.ts';
 
 /** A stretch of the log without an entry for a queue: all entries after `from`, up to and including `through`. */
 interface Gap {

@@ -1,0 +1,26 @@
+import type { LogEntry } from '@natter/contracts';
+import type { Position } from './kept-entries.ts';
+
+/** What a service announces after it wrote to the log: entries, or only the number of the last one. */
+export interface Hint {
+  signature?: string;
+  entries?: LogEntry[];
+  upTo?: number;
+  /** The last ephemeral entry before these. */
+  behind?: Position;
+}
+
+/** Undefined for a payload that no service can have published. */
+export function hintOf(payload: Uint8Array): Hint | undefined {
+  try {
+    return JSON.parse(Buffer.from(payload).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether ephemeral entries are missing between a position and an announced entry, as far as the hint says. */
+export function skipsEphemeral({ number, n }: LogEntry, position: Position, behind: Position | undefined): boolean {
+  if (n > 0) return number === position.number && n > position.n + 1;
+  return number === position.number + 1 && behind?.number === position.number && behind.n > position.n;
+}
