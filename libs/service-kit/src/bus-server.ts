@@ -202,10 +202,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     const key = id && `${callerOf(message)} ${id}`;
     // The call was repeated while this process works on it.
     const before = key && workedOn.get(key);
-    if (before) {
-      before.push(message);
-      return;
-    }
+    if (before) return void before.push(message);
     const waitsMs = standstills.remainingOf(Number(message.headers?.get(deadlineHeader) || usualDeadlineMs));
     if (waitsMs === undefined) return;
     if (inFlight >= maxInFlight) {
