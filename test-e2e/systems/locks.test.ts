@@ -19,10 +19,12 @@ import {
 } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { countRealms } from '../../services/channels/src/activity/daily-count.ts';
 import { DirectoryCache } from '../../services/channels/src/model/directory/read-directory.ts';
+import { attachmentRemoved } from '../../services/messaging/src/model/files/attachment-row.ts';
+import { forgetReferences } from '../../services/messaging/src/model/files/references.ts';
 import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
 
 /** The same number is a realm's id in one service and a user's id in the other. */
@@ -222,4 +224,102 @@ test('the daily figures of a large realm are updated some channels at a time, an
   const announced = await owner.one(count`
     SELECT count(DISTINCT event #>> '{body,stream_id}') AS count FROM log.event WHERE realm_id = ${large} AND type = 'stream'`);
   expect(announced).toEqual({ count: 450 });
+});
+
+describe('units that change references to one file', () => {
+  const realm = id + 2;
+  const [file, other] = [1, 2];
+  let admin: pg.Client;
+  const within = <R>(work: (unit: Work) => Promise<R>): Promise<R> =>
+    messaging({ realmId: realm, schema: 'messaging', claim: undefined }, work);
+
+  beforeAll(async () => {
+    admin = new pg.Client(servers.postgresUrl);
+    await admin.connect();
+    await admin.query(`SELECT log.create_realm(${realm})`);
+  });
+  afterAll(() => admin.end());
+  beforeEach(() =>
+    admin.query(`
+      DELETE FROM messaging.attachment WHERE realm_id = ${realm};
+      DELETE FROM messaging.attachment_message WHERE realm_id = ${realm};
+      DELETE FROM log.event WHERE realm_id = ${realm} AND type = 'attachment';
+      INSERT INTO messaging.upload_space VALUES (${realm}, 10) ON CONFLICT (realm_id) DO UPDATE SET bytes = 10;
+      INSERT INTO messaging.attachment (id, realm_id, owner_id, name, token, path_id, file_key, content_type, size) OVERRIDING SYSTEM VALUE
+      SELECT n, ${realm}, 1, 'a', n, n, gen_random_uuid(), 'text/plain', 5 FROM unnest(ARRAY[${file}, ${other}]) n;
+      INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, topic, content, rendered_content, client, sent_at)
+      SELECT ${realm}, n, 1, 1, 'a', 'x', 'x', 'test', now() FROM generate_series(31, 33) n ON CONFLICT DO NOTHING;
+      INSERT INTO messaging.attachment_message (realm_id, attachment_id, message_id)
+      SELECT ${realm}, a, m FROM unnest(ARRAY[${file}, ${other}]) a, generate_series(31, 33) m`),
+  );
+
+  /** Runs the second unit when the first has made its change; ends the first when the second has ended or waits. */
+  async function overlap(first: (work: Work) => Promise<void>, second: (work: Work) => Promise<void>, rest = first) {
+    const [changed, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const earlier = within(async (work) => {
+      await first(work);
+      changed.resolve();
+      await released.promise;
+      if (rest !== first) await rest(work);
+    });
+    await changed.promise;
+    let isEnded = false;
+    const later = within(second).finally(() => {
+      isEnded = true;
+    });
+    const waiting = async (): Promise<number> =>
+      (await admin.query('SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted')).rows[0].count;
+    await expect.poll(async () => isEnded || (await waiting()) > 0).toBe(true);
+    released.resolve();
+    await Promise.all([earlier, later]);
+  }
+  /** What the log tells of one file, in order. */
+  const told = async (attachmentId: number): Promise<{ messages: number[]; used: number }[]> => {
+    const { rows } = await admin.query(`
+      SELECT ARRAY(SELECT (m->>'id')::int FROM json_array_elements(event#>'{body,attachment,messages}') m) AS messages,
+        (event#>>'{body,upload_space_used}')::int AS used
+      FROM log.event WHERE realm_id = ${realm} AND type = 'attachment' AND event#>>'{body,attachment,id}' = '${attachmentId}' ORDER BY number`);
+    return rows;
+  };
+  const deadlocks = async (): Promise<number> =>
+    Number((await admin.query('SELECT sum(deadlocks) AS count FROM pg_stat_database')).rows[0].count);
+
+  test('announce the references in the order of the changes', async () => {
+    await overlap(
+      (work) => forgetReferences(work, [31]),
+      (work) => forgetReferences(work, [32]),
+    );
+    expect((await told(file)).map(({ messages }) => messages)).toEqual([[32, 33], [33]]);
+  });
+
+  test('announce the space in the order of its changes', async () => {
+    await overlap(
+      (work) => forgetReferences(work, [31]),
+      async (work) => {
+        const { bytes } = await work.one(sql.type(z.object({ bytes: z.number() }))`
+          UPDATE messaging.upload_space SET bytes = bytes + 5 WHERE realm_id = ${realm} RETURNING bytes`);
+        work.emit(attachmentRemoved(1, file, bytes));
+      },
+    );
+    expect((await told(file)).map(({ used }) => used)).toEqual([10, 15]);
+  });
+
+  test('do not wait for each other in both directions', async () => {
+    const before = await deadlocks();
+    const forgetAll = (attachment: number) => async (work: Work) => {
+      await work.run(sql.unsafe`DELETE FROM messaging.attachment WHERE id = ${attachment}`);
+      await work.run(
+        sql.unsafe`DELETE FROM messaging.attachment_message WHERE realm_id = ${realm} AND attachment_id = ${attachment}`,
+      );
+    };
+    // The deletion of a file during that of messages which refer to it.
+    await overlap(
+      async (work) => void (await work.run(sql.unsafe`SELECT FROM messaging.attachment WHERE id = ${file} FOR UPDATE`)),
+      (work) => forgetReferences(work, [31, 32]),
+      forgetAll(file),
+    );
+    expect(await deadlocks()).toBe(before);
+    expect(await told(file)).toEqual([]);
+    expect((await told(other)).map(({ messages }) => messages)).toEqual([[33]]);
+  });
 });

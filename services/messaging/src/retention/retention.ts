@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache } from '../model/channel-cache.ts';
+import { lockFilesOf } from '../model/files/references.ts';
 import { audienceOf } from '../model/message-audience.ts';
 
 export interface Retention {
@@ -125,6 +126,10 @@ async function clearPartOf({ database, background, channels, policies }: Retenti
       const rows = await work.any(sql.type(messageRow)`
         SELECT m.id, m.topic, m.recipient_ids FROM messaging.message m
         WHERE ${here} AND m.sent_at < ${limit} AND m.id = ANY(${oldIds}) ORDER BY m.id FOR UPDATE SKIP LOCKED`);
+      await lockFilesOf(
+        work,
+        rows.map(({ id }) => id),
+      );
       for (const group of conversations(rows)) {
         const [first] = group;
         if (!first) continue;

@@ -66,16 +66,19 @@ export const toAttachment = ({ id, name, path_id, size, created, messages }: Att
   messages,
 });
 
+const bytesRow = z.object({ bytes: z.number() });
+const selectSpace = (realmId: number) =>
+  sql.fragment`SELECT bytes FROM messaging.upload_space WHERE realm_id = ${realmId}`;
+
 /** Total size of all files of the realm, in bytes. */
 export async function spaceUsed(executor: Executor, realmId: number): Promise<number> {
-  const row = await executor.maybeOne(sql.type(z.object({ bytes: z.number() }))`
-    SELECT bytes FROM messaging.upload_space WHERE realm_id = ${realmId}`);
+  const row = await executor.maybeOne(sql.type(bytesRow)`${selectSpace(realmId)}`);
   return row?.bytes ?? 0;
 }
 
 /** The same, with the data that arrived of unfinished resumable uploads. Their declared sizes take nothing: they cost nothing to declare. */
 export async function spaceTaken(executor: Executor, realmId: number): Promise<number> {
-  const { bytes } = await executor.one(sql.type(z.object({ bytes: z.number() }))`
+  const { bytes } = await executor.one(sql.type(bytesRow)`
     SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (
       SELECT bytes FROM messaging.upload_space WHERE realm_id = ${realmId}
       UNION ALL SELECT received FROM messaging.resumable_upload WHERE realm_id = ${realmId} AND received < size AND expires_at > now()) taken`);
@@ -103,14 +106,28 @@ export const attachmentEvent = (
 export const attachmentRemoved = (ownerId: number, id: number, upload_space_used: number): LogEvent =>
   eventForUsers('attachment/remove', { attachment: { id }, upload_space_used }, [ownerId]);
 
-/** Emits to the owners of these attachments which messages refer to them now; returns the attachments. */
+const idRow = z.object({ id: z.number() });
+
+/**
+ * Locks the attachments among these ids, in ascending order, and returns those that exist. A unit locks attachments before
+ * it changes references to them, so that the lists that are announced are in the order of the changes. The order of all
+ * locks is: messages, attachments, references, the space of the realm.
+ */
+export async function lockAttachments(work: Work, ids: Fragment | ReturnType<typeof sql.array>): Promise<number[]> {
+  const rows = await work.any(sql.type(idRow)`
+    SELECT a.id FROM messaging.attachment a WHERE a.realm_id = ${work.realmId} AND a.id = ANY(${ids}) ORDER BY a.id FOR NO KEY UPDATE`);
+  return rows.map((row) => row.id);
+}
+
+/** Emits to the owners of these attachments, which the unit has locked, which messages refer to them now; returns the attachments. */
 export async function announceReferences(work: Work, attachmentIds: readonly number[]): Promise<AttachmentRow[]> {
   if (attachmentIds.length === 0) return [];
   const rows = await attachmentsWhere(
     work,
     sql.fragment`a.realm_id = ${work.realmId} AND a.id = ANY(${sql.array([...attachmentIds], 'int4')})`,
   );
-  const used = await spaceUsed(work, work.realmId);
-  for (const row of rows) work.emit(attachmentEvent('update', row.owner_id, toAttachment(row), used));
+  // Uploads wait until this unit ends, so that a later number has a later space.
+  const space = await work.maybeOne(sql.type(bytesRow)`${selectSpace(work.realmId)} FOR SHARE`);
+  for (const row of rows) work.emit(attachmentEvent('update', row.owner_id, toAttachment(row), space?.bytes ?? 0));
   return rows;
 }

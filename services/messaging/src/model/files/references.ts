@@ -2,7 +2,7 @@ import type { Actor, LogEvent } from '@natter/contracts';
 import { type Executor, type InsertNumbered, type Numbered, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { announceReferences, toAttachment } from './attachment-row.ts';
+import { announceReferences, lockAttachments, toAttachment } from './attachment-row.ts';
 import { visibleOf } from './file-access.ts';
 
 const maxReferences = 100;
@@ -55,15 +55,42 @@ export function referencesOfSend(attachmentIds: readonly number[]): {
   };
 }
 
-/** Notifies owners of files about messages that refer to them, after sends. */
+/**
+ * Notifies owners of files about messages that refer to them, after sends. The files of all events of a transaction are
+ * locked at once, in their order.
+ */
 export function referencesConsumer(owner: Owner): void {
+  const referred = new WeakMap<Work, Set<number>>();
   owner.consume({
     name: 'attachment-references',
     on: {
-      attachments_referenced: async (work, { note }) => void (await announceReferences(work, note.attachment_ids)),
+      attachments_referenced: async (work, { note }) => {
+        const ids = referred.get(work) ?? new Set();
+        for (const id of note.attachment_ids) ids.add(id);
+        referred.set(work, ids);
+      },
+    },
+    finish: async (work) => {
+      const ids = referred.get(work);
+      if (ids) await announceReferences(work, await lockAttachments(work, sql.array([...ids], 'int4')));
     },
   });
 }
+
+/**
+ * Locks the files that messages refer to, and these others; returns all. The caller holds locks on the messages. A unit
+ * that changes messages in parts locks the files of all parts first.
+ */
+export const lockFilesOf = (
+  work: Work,
+  messageIds: readonly number[],
+  others: readonly number[] = [],
+): Promise<number[]> =>
+  lockAttachments(
+    work,
+    sql.fragment`ARRAY(SELECT attachment_id FROM messaging.attachment_message
+      WHERE realm_id = ${work.realmId} AND message_id = ANY(${sql.array([...messageIds], 'int8')})) || ${sql.array([...others], 'int4')}`,
+  );
 
 /** Updates the references of an edited message. Returns the editor's files to which no message refers any more. */
 export async function referencesOfEdit(
@@ -73,6 +100,9 @@ export async function referencesOfEdit(
   { content, referred }: { content: string; referred: readonly number[] },
 ): Promise<ReturnType<typeof toAttachment>[]> {
   const tokens = tokensIn(work.realmId, content);
+  // Without files that were deleted meanwhile.
+  const existing = new Set(await lockFilesOf(work, [messageId], referred));
+  const stillReferred = referred.filter((id) => existing.has(id));
   const ofMessage = sql.fragment`realm_id = ${work.realmId} AND message_id = ${messageId}`;
   const removed = await work.any(sql.type(idRow)`
     DELETE FROM messaging.attachment_message WHERE ${ofMessage}
@@ -80,7 +110,7 @@ export async function referencesOfEdit(
     RETURNING attachment_id AS id`);
   const added = await work.any(sql.type(idRow)`
     INSERT INTO messaging.attachment_message (realm_id, attachment_id, message_id)
-    SELECT ${work.realmId}, a, ${messageId} FROM unnest(${sql.array([...referred], 'int4')}) a ON CONFLICT DO NOTHING RETURNING attachment_id AS id`);
+    SELECT ${work.realmId}, a, ${messageId} FROM unnest(${sql.array(stillReferred, 'int4')}) a ON CONFLICT DO NOTHING RETURNING attachment_id AS id`);
   const changed = await announceReferences(
     work,
     [...removed, ...added].map(({ id }) => id),
@@ -93,6 +123,7 @@ export async function referencesOfEdit(
 
 /** Removes the references of deleted messages. */
 export async function forgetReferences(work: Work, messageIds: readonly number[]): Promise<void> {
+  await lockFilesOf(work, messageIds);
   const removed = await work.any(sql.type(idRow)`
     DELETE FROM messaging.attachment_message WHERE realm_id = ${work.realmId} AND message_id = ANY(${sql.array([...messageIds], 'int8')})
     RETURNING attachment_id AS id`);
