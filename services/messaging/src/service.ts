@@ -104,7 +104,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
     ...reminderHandlers(owner, { authors, decideSend, access: messages, policies, userVisibility, hint }),
     ...reactionHandlers(owner, messages, { policies, userVisibility }),
     ...submessageHandlers(owner, messages),
-    ...reportHandlers(owner, { messages, policies, hint }),
+    ...reportHandlers(owner, { channels, messages, policies, hint }),
     ...updateMessageHandlers(owner, { channels: access, messages, policies, renderContent }),
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: access, messages, policies }),

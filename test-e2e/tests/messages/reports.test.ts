@@ -75,3 +75,17 @@ test('a user and their bots report ten messages in an hour; the next report wait
   expect(wait).toBeLessThanOrEqual(360);
   expect((await reported(member2)).status).toBe(200);
 });
+
+test('a report is refused if the channel for reports is archived', async () => {
+  const { owner, member, member2 } = await openRealm();
+  const form = { name: 'moderation', subscribers: [owner.user_id], invite_only: true };
+  const { id } = await owner.ok('POST', '/channels/create', form);
+  const sent = await member2.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content: 'hello' });
+  const reported = () => member.post(`/messages/${sent.id}/report`, { report_type: 'spam' });
+  const without = await reported();
+  await owner.ok('PATCH', '/realm', { moderation_request_channel_id: id });
+  expect((await reported()).status).toBe(200);
+  await owner.ok('DELETE', `/streams/${id}`);
+  const { status, body } = await reported();
+  expect([status, body]).toEqual([400, without.body]);
+});

@@ -1,5 +1,7 @@
-import { badRequest, limits, messageChangeOperations } from '@natter/contracts';
+import { badRequest, limits, messageChangeOperations, refusedAs } from '@natter/contracts';
 import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
+import { channelVersions } from '../model/channel-access.ts';
+import type { ChannelCache } from '../model/channel-cache.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
 import { placeLink, userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
@@ -18,13 +20,14 @@ const reasons: Record<string, string> = {
 const maxDescription = 1_000;
 
 interface Sources {
+  channels: ChannelCache;
   messages: MessageAccess;
   policies: RealmPolicies;
   hint: (dueSeconds: number) => void;
 }
 
 /** Reports a message to the moderators, in the realm's channel for reports. */
-export function reportHandlers({ database }: Owner, { messages, policies, hint }: Sources): Handlers {
+export function reportHandlers({ database }: Owner, { channels, messages, policies, hint }: Sources): Handlers {
   return [
     handleWrite(messageChangeOperations.reportMessage, async (context, params) => {
       const { actor, meta } = context;
@@ -37,11 +40,13 @@ export function reportHandlers({ database }: Owner, { messages, policies, hint }
       const channelOf = async (fresh: boolean) => {
         const policy = await policies.get(meta, fresh);
         const channelId = policy.settings.moderation_request_channel_id;
-        if (channelId < 0)
-          throw badRequest('Moderation request channel must be specified to enable message reporting.');
-        return { channelId, policy };
+        if (channelId < 0) throw notEnabled();
+        const channel = await channels.get(channelId, meta, fresh).catch(refusedAs(notEnabled));
+        // The report could not be sent there.
+        if (channel.is_archived) throw notEnabled();
+        return { channelId, versions: { ...realmVersions(policy), ...channelVersions(channel) } };
       };
-      const { channelId, policy } = await channelOf(context.attempt > 0).catch(() => channelOf(true));
+      const { channelId, versions } = await channelOf(context.attempt > 0).catch(() => channelOf(true));
       const content = contentOf({
         reporter: userMention((await nameOf(database, actor.realmId, actor.userId)) ?? '', actor.userId),
         reported: userMention(message.sender_name, message.sender_id),
@@ -51,7 +56,7 @@ export function reportHandlers({ database }: Owner, { messages, policies, hint }
       });
       const topic = `${[...message.sender_name].slice(0, limits.topicLength - 22).join('')}'s moderation requests`;
       const answer = await context.write(async (work) => {
-        work.expectVersions(realmVersions(policy));
+        work.expectVersions(versions);
         await countReport(work, actor.botOwnerId ?? actor.userId);
         await queueNotice(work, {
           from: 'Notification Bot',
@@ -65,6 +70,8 @@ export function reportHandlers({ database }: Owner, { messages, policies, hint }
     }),
   ];
 }
+
+const notEnabled = () => badRequest('Moderation request channel must be specified to enable message reporting.');
 
 interface Report {
   reporter: string;
