@@ -148,6 +148,28 @@ describe('flags', () => {
     const state = await member2.ok('POST', '/register', { fetch_event_types: ['starred_messages'] });
     expect(state.starred_messages).toEqual([]);
   });
+  test('of a missing message are removed, and it is read; all other changes of it are refused', async () => {
+    const { owner, member, member2 } = realm;
+    const here = await tell(owner, [member]);
+    const hidden = await tell(owner, [member2]);
+    await flags(member, [here], 'add', 'starred');
+    for (const missing of [99_999_999, hidden]) {
+      for (const [op, flag] of [
+        ['add', 'starred'],
+        ['add', 'collapsed'],
+        ['remove', 'read'],
+      ] as const)
+        expect((await flags(member, [here, missing], op, flag)).body).toMatchObject({
+          code: 'BAD_REQUEST',
+          msg: 'Invalid message(s)',
+        });
+      expect((await flags(member, [missing], 'add', 'read')).body.messages).toEqual([]);
+      expect((await flags(member, [missing], 'remove', 'collapsed')).body.messages).toEqual([]);
+    }
+    expect((await flags(member, [hidden, here, 99_999_999], 'add', 'read')).body.messages).toEqual([here]);
+    expect((await flags(member, [99_999_999, here, hidden], 'remove', 'starred')).body.messages).toEqual([here]);
+    expect(await flagsOf(member, here)).toEqual(['read']);
+  });
   test.each([
     ['mentioned', "Flag not editable: 'mentioned'"],
     ['shiny', "Invalid message flag: 'shiny'"],

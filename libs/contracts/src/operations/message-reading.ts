@@ -138,7 +138,15 @@ export const messageReadingOperations = {
     summary: 'Add or remove a personal flag of messages: read, starred, collapsed.',
     // Each message may be in another private channel, which is looked up.
     weigh: ({ messages }) => messages.length / 200,
-    params: { messages: json(messageIds.describe('The IDs of the messages.')), op, flag: text(string(100)) },
+    params: {
+      messages: json(
+        messageIds.describe(
+          'The IDs of the messages. A missing message counts as read, not starred and not collapsed: another change of it is refused.',
+        ),
+      ),
+      op,
+      flag: text(string(100)),
+    },
     result: z.object({
       messages: z.array(z.int()).describe('The IDs of the messages that have or lack the flag now.'),
       ...skipped,

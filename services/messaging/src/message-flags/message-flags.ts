@@ -56,7 +56,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
         order: 'ASC',
         limit: wanted.length + 1,
       });
-      if (found.length < wanted.length) throw badRequest('Invalid message(s)');
+      if (found.length < wanted.length && !isUnset(op, name)) throw badRequest('Invalid message(s)');
       return context.write(async (work) => {
         const { changed, skippedChannels } = await change(work, actor, { op, flag: name }, found);
         return { messages: changed, ignored_because_not_subscribed_channels: skippedChannels };
@@ -114,6 +114,12 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
     }),
   ];
 }
+
+/**
+ * Whether the change ends what a missing message cannot have: it is not unread, and not starred or collapsed. Then missing
+ * messages are ignored, because clients send what was deleted meanwhile along with the rest.
+ */
+const isUnset = (op: Op, flag: Editable): boolean => (flag === 'read') === (op === 'add');
 
 function checkedFlag(flag: string): Editable {
   if (editable.some((name) => name === flag)) return flag as Editable;
