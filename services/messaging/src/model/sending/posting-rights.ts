@@ -9,7 +9,7 @@ import {
   roles,
 } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
-import { hasContentAccess, isPermitted } from '@natter/permissions';
+import { type Holder, hasContentAccess, isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
 import { groupVersions } from '../group-versions.ts';
@@ -26,30 +26,41 @@ export interface PostingRight {
   basis: Record<string, number>;
 }
 
+/** What of the right to post somebody has. */
+interface Part {
+  mayRead: boolean;
+  maySend: boolean;
+}
+
 /**
- * Whether the actor may post to a channel: members of `can_send_message_group`, and a bot by the right of its owner.
- * `right` distinguishes channels that the actor may not see.
+ * Whether the actor may post to a channel: who has access to its content and is in `can_send_message_group`. For a bot,
+ * the subscription of its owner counts as access, and the owner's place in that group as its own. `right` distinguishes
+ * channels that the actor may not see.
  */
 export async function postingRight(executor: Executor, channel: PostingRules, actor: Actor): Promise<PostingRight> {
   if (actor.isSystemBot) return { right: channel.is_archived ? 'refused' : 'granted', basis: {} };
-  const own = rightOf(channel, actor);
-  if (own === 'granted' || !actor.isBot) return { right: own, basis: {} };
+  const own: Part = {
+    mayRead: hasContentAccess(channel, actor, hasId(channel.subscribers, actor.userId)),
+    maySend: maySendTo(channel, actor),
+  };
+  if ((own.mayRead && own.maySend) || !actor.isBot) return { right: rightOf(channel, own), basis: {} };
   const ownerId = await ownerIdOf(executor, actor);
-  if (ownerId === null) return { right: own, basis: {} };
+  if (ownerId === null) return { right: rightOf(channel, own), basis: {} };
   const basis = await groupVersions(executor, actor.realmId, [ownerId]);
-  const ownersRight = rightOf(channel, await holderOf(executor, actor.realmId, ownerId));
-  return { right: ownersRight === 'unknown' ? own : ownersRight, basis };
+  const together: Part = {
+    mayRead: own.mayRead || hasId(channel.subscribers, ownerId),
+    maySend: own.maySend || maySendTo(channel, await holderOf(executor, actor.realmId, ownerId)),
+  };
+  return { right: rightOf(channel, together), basis };
 }
 
-function rightOf(channel: PostingRules, holder: Pick<Actor, 'userId' | 'role' | 'groupIds'>): PostingRight['right'] {
-  if (!hasContentAccess(channel, holder, hasId(channel.subscribers, holder.userId))) return 'unknown';
-  const may = isPermitted(
-    channelPermissions.can_send_message_group,
-    channel.permissions.can_send_message_group,
-    holder,
-  );
-  return may && !channel.is_archived ? 'granted' : 'refused';
+function rightOf(channel: PostingRules, { mayRead, maySend }: Part): PostingRight['right'] {
+  if (!mayRead) return 'unknown';
+  return maySend && !channel.is_archived ? 'granted' : 'refused';
 }
+
+const maySendTo = ({ permissions }: PostingRules, holder: Holder): boolean =>
+  isPermitted(channelPermissions.can_send_message_group, permissions.can_send_message_group, holder);
 
 async function ownerIdOf(executor: Executor, { realmId, userId }: Actor): Promise<number | null> {
   const row = await executor.maybeOne(sql.type(botRow)`
@@ -57,11 +68,8 @@ async function ownerIdOf(executor: Executor, { realmId, userId }: Actor): Promis
   return row?.bot_owner_id ?? null;
 }
 
-async function holderOf(
-  executor: Executor,
-  realmId: number,
-  userId: number,
-): Promise<Pick<Actor, 'userId' | 'role' | 'groupIds'>> {
+/** A user other than the actor, by this service's projections: expect `groupVersions` with the id of the user. */
+export async function holderOf(executor: Executor, realmId: number, userId: number): Promise<Holder> {
   const row = await executor.maybeOne(sql.type(ownerRow)`
     SELECT role FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${userId}`);
   return { userId, role: row?.role ?? roles.guest, groupIds: await groupsOf(executor, realmId, userId) };
@@ -82,14 +90,14 @@ export function requireTopicAllowed(topic: string, channel: PostingRules, policy
 export const limitsDirect = ({ permissions, system_groups }: RealmPolicy): boolean =>
   permissions.direct_message_permission_group !== system_groups['role:everyone'];
 
-/** Refuses a direct message that the realm's two permissions do not allow. */
+/** Refuses a direct message that the realm's two permissions do not allow. They do not limit what bots send. */
 export async function requireDirectAllowed(
   executor: Executor,
-  { actor, policy, facts }: Pick<Sender, 'actor' | 'policy' | 'facts'>,
+  { actor, author, policy, facts }: Pick<Sender, 'actor' | 'policy' | 'facts'> & { author: Pick<Actor, 'isBot'> },
   people: readonly Person[],
 ): Promise<void> {
   const others = people.filter((person) => person.user_id !== actor.userId);
-  if (actor.isSystemBot || others.every((person) => person.is_bot)) return;
+  if (author.isBot || others.every((person) => person.is_bot)) return;
   const everyone = policy.system_groups['role:everyone'];
   const holders = async (permission: RealmPermission, userIds: number[]): Promise<number[]> => {
     const value = policy.permissions[permission];
