@@ -1,4 +1,4 @@
-import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, connected, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -87,5 +87,100 @@ describe('a bot posts to a private channel', () => {
     const missing = await post(bot, 9_999_999);
     expect([status, JSON.stringify(body).replaceAll(`${id}`, '9999999')]).toEqual([400, JSON.stringify(missing.body)]);
     expect((await post(person, id)).status).toBe(200);
+  });
+});
+
+describe('the owner of a bot is told', () => {
+  const told = async (who: Client, bot: Client): Promise<string[]> => {
+    await noticesSent(realm.id);
+    const { messages } = await who.ok('GET', '/messages', {
+      anchor: 'newest',
+      num_before: 100,
+      num_after: 0,
+      narrow: [{ operator: 'is', operand: 'dm' }],
+      apply_markdown: false,
+    });
+    return messages.map((message: Json) => message.content).filter((content: string) => content.includes(bot.email));
+  };
+  const missing = (bot: Client, name: string) =>
+    `Your bot \`${bot.email}\` tried to send a message to channel ${name}, but that channel does not exist. Click [here](#channels/new) to create it.`;
+  const missingId = (bot: Client, id: number) =>
+    `Your bot \`${bot.email}\` tried to send a message to channel ID ${id}, but there is no channel with that ID.`;
+  const empty = (bot: Client, name: string) =>
+    `Your bot \`${bot.email}\` tried to send a message to channel #**${name}**. The channel exists but does not have any subscribers.`;
+
+  test('of a channel that does not exist, once however often the bot sends', async () => {
+    const [bot, other, large] = [await botOf(person), await botOf(person), await botOf(person)];
+    for (let n = 0; n < 3; n++) expect(answer(await post(bot, 99_999))).toEqual(unknown);
+    expect(answer(await post(bot, 'no such place'))).toEqual(unknown);
+    expect(await told(person, bot)).toEqual([missingId(bot, 99_999)]);
+    for (let n = 0; n < 2; n++) expect(answer(await post(other, 'no **such** place'))).toEqual(unknown);
+    expect(await told(person, other)).toEqual([missing(other, '`no **such** place`')]);
+    expect(answer(await post(large, 99_999_999_999))).toEqual(unknown);
+    expect(await told(person, large)).toEqual([missingId(large, 99_999_999_999)]);
+    expect(await told(realm.owner, bot)).toEqual([]);
+  });
+  test('again after five minutes', async () => {
+    const bot = await botOf(person);
+    await post(bot, 99_999);
+    expect(await told(person, bot)).toHaveLength(1);
+    const ago = (seconds: number) =>
+      connected((client) =>
+        client.query(
+          `UPDATE messaging.owner_notice SET told_at = told_at - interval '${seconds} s' WHERE bot_id = ${bot.user_id}`,
+        ),
+      );
+    await ago(200);
+    await post(bot, 99_999);
+    expect(await told(person, bot)).toHaveLength(1);
+    await ago(101);
+    await post(bot, 99_999);
+    expect(await told(person, bot)).toHaveLength(2);
+  });
+  test('at most once if many messages arrive together', async () => {
+    const bot = await botOf(person);
+    await Promise.all(Array.from({ length: 8 }, (_, n) => post(bot, 99_990 + n)));
+    expect(await told(person, bot)).toHaveLength(1);
+  });
+  test('of a channel without subscribers, to which the message is sent', async () => {
+    const [bot, other] = [await botOf(person), await botOf(person)];
+    const { id, name } = await channelOf({ subscribers: [] });
+    expect((await post(bot, name)).status).toBe(200);
+    expect(await told(person, bot)).toEqual([empty(bot, name)]);
+    await realm.member2.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }] });
+    expect((await post(other, id)).status).toBe(200);
+    expect(await told(person, other)).toEqual([]);
+  });
+  test('of a channel that they may not see as of a missing one', async () => {
+    const [one, two, three] = [await botOf(person), await botOf(person), await botOf(person)];
+    const full = await channelOf({ invite_only: true, subscribers: [realm.owner.user_id] });
+    const vacant = await channelOf({ invite_only: true, subscribers: [] });
+    for (const [bot, to] of [
+      [one, full.name],
+      [two, vacant.name],
+    ] as const) {
+      expect(answer(await post(bot, to))).toEqual(unknown);
+      expect(await told(person, bot)).toEqual([missing(bot, `**${to}**`)]);
+    }
+    expect(answer(await post(three, vacant.id))).toEqual(unknown);
+    expect(await told(person, three)).toEqual([missingId(three, vacant.id)]);
+  });
+  test('of an empty channel that they administer though the bot may not see it, not of one that others read', async () => {
+    const { owner } = realm;
+    const [one, two] = [await botOf(owner), await botOf(owner)];
+    const vacant = await channelOf({ invite_only: true, subscribers: [] });
+    const full = await channelOf({ invite_only: true, subscribers: [realm.member2.user_id] });
+    for (const [bot, to] of [
+      [one, vacant],
+      [two, full],
+    ] as const)
+      expect(answer(await post(bot, to.id))).toEqual(unknown);
+    expect(await told(owner, one)).toEqual([empty(one, vacant.name)]);
+    expect(await told(owner, two)).toEqual([]);
+  });
+  test('but not people who send to a missing channel', async () => {
+    const { member2 } = realm;
+    expect(answer(await post(member2, 99_999))).toEqual(unknown);
+    expect(await told(member2, member2)).toEqual([]);
   });
 });

@@ -3,8 +3,9 @@ import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { checkedContent } from '../model/checked-content.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
 import { decideSend, type Sending } from '../model/sending/decide-send.ts';
+import { isUnknownChannel, tellOfChannel } from './tell-of-channel.ts';
 
-/** `hint` wakes the scheduler, which posts messages to outgoing webhook bots. */
+/** `hint` wakes the scheduler, which posts messages to outgoing webhook bots and sends notices. */
 export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: number) => void): Handlers {
   return [
     handleWrite(messagingOperations.sendMessage, async (context, params) => {
@@ -12,11 +13,18 @@ export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: 
       const content = checkedContent(params.content);
       // Names are looked up in projections, which may be slightly behind.
       if (/[@#]_?\*/.test(content)) await owner.catchUp(actor.realmId);
-      const decided = await decideSend(sending, { actor, meta, params, content, fresh: context.attempt > 0 });
+      const tell = (outcome: 'sent' | 'refused') =>
+        tellOfChannel({ ...owner, channels: sending.channels, hint }, context, params, outcome);
+      const request = { actor, meta, params, content, fresh: context.attempt > 0 };
+      const decided = await decideSend(sending, request).catch(async (error: unknown) => {
+        if (isUnknownChannel(error)) await tell('refused');
+        throw error;
+      });
       const { newVisibilityPolicy: automatic_new_visibility_policy } = decided;
       const rest = automatic_new_visibility_policy === undefined ? {} : { automatic_new_visibility_policy };
       const sent = await context.commit({ ...decided, answer: { named: 'id', rest } });
       if (decided.hasWebhooks) hint(dueNow);
+      await tell('sent');
       return sent;
     }),
   ];

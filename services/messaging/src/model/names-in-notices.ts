@@ -3,7 +3,7 @@
  * name that would end its markup, or is markup itself, is shown as code, in which no markup has an effect. The object may
  * be renamed before the notice is rendered: then its name is no mention or link, but text.
  */
-const asCode = (name: string): string => `\`${name.replaceAll(lineBreaks, ' ').replaceAll('`', "'")}\``;
+export const asCode = (name: string): string => `\`${name.replaceAll(lineBreaks, ' ').replaceAll('`', "'")}\``;
 
 /** Controls and separators: an empty line would end the code. */
 const lineBreaks = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;

@@ -29,7 +29,7 @@ import {
   postponeUnreadable,
   repeatSoon,
 } from './delivery-row.ts';
-import { failureText, tellIfFull, tellOwner } from './tell-owner.ts';
+import { failureText, tellIfFull, tellOfWebhook } from './tell-owner.ts';
 import type { Reply, Triggering, Webhook } from './webhook-format.ts';
 
 export interface WebhookDelivery {
@@ -181,7 +181,7 @@ async function fail(
   await withDecision(delivery, called, { content: `Failure! ${message}`, widget: undefined }, (decided) =>
     delivery.background(row.realm_id, async (work) => {
       if (!(await end(work, row))) return;
-      await tellOwner(work, row, called.webhook, text);
+      await tellOfWebhook(work, row, called.webhook, text);
       if (!(decided instanceof ChatError)) emit(work, decided);
     }),
   );

@@ -84,7 +84,6 @@ export const messagingProjections: readonly Projection[] = [
     events: ['realm_user/add'],
     columns: { realm_id, user_id: 'a.id' },
     from: 'users.account a WHERE a.bot_type = 3',
-    own: ['told_at'],
   },
   {
     service: 'messaging',

@@ -44,7 +44,8 @@ export async function findDestination(
   return { kind: 'direct', people, audience: idSet(people.map((person) => person.user_id)), basis: {} };
 }
 
-function singleChannel(to: Params['to']): number | string {
+/** The channel that the parameter of a channel message names. */
+export function singleChannel(to: Params['to']): number | string {
   if (!Array.isArray(to)) return to;
   const [only, ...more] = to;
   if (only === undefined || more.length > 0) throw badRequest('Expected exactly one channel');

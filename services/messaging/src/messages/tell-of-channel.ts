@@ -1,0 +1,116 @@
+import { ChatError, hasId, maxId, type RequestMeta, sizeOf } from '@natter/contracts';
+import { type Database, sql, withDeadline } from '@natter/database';
+import { hasMetadataAccess } from '@natter/permissions';
+import { type Background, besideWrite, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { channelVersions } from '../model/channel-access.ts';
+import type { ChannelCache, PostingRules } from '../model/channel-cache.ts';
+import { groupVersions } from '../model/group-versions.ts';
+import { asCode, placeLink, strong } from '../model/names-in-notices.ts';
+import { dueNow } from '../model/scheduler-hint.ts';
+import { singleChannel } from '../model/sending/destination.ts';
+import { holderOf } from '../model/sending/posting-rights.ts';
+import type { Params } from '../model/sending/send-params.ts';
+import { mayTell, tellOwner } from '../model/tell-owner.ts';
+
+interface Telling {
+  database: Database;
+  background: Background;
+  channels: ChannelCache;
+  hint: (dueSeconds: number) => void;
+}
+
+interface Told {
+  content: string;
+  /** The expected versions of the data that the owner sees in it. */
+  basis: Record<string, number>;
+}
+
+export const isUnknownChannel = (error: unknown): boolean =>
+  error instanceof ChatError && error.code === 'STREAM_DOES_NOT_EXIST';
+
+/**
+ * Tells the owner of a bot that its message was refused because the channel does not exist, or was sent to a channel
+ * without subscribers. A failure does not change the result of the request.
+ */
+export async function tellOfChannel(
+  telling: Telling,
+  context: Pick<UserContext, 'actor' | 'meta' | 'log' | 'deadline'>,
+  params: Pick<Params, 'type' | 'to'>,
+  outcome: 'sent' | 'refused',
+): Promise<void> {
+  const { actor, log, deadline } = context;
+  const ownerId = actor.botOwnerId;
+  if (ownerId === undefined || (params.type !== 'channel' && params.type !== 'stream')) return;
+  // A repeated request tells nothing more: the owner was told recently.
+  const work = () => besideWrite(() => tell(telling, context, { ownerId, to: singleChannel(params.to), outcome }));
+  await withDeadline(deadline.remainingMs() / 2, work).catch((error: unknown) =>
+    log.warn({ err: error }, 'telling the owner of a bot about a channel failed'),
+  );
+}
+
+interface Attempt {
+  ownerId: number;
+  to: number | string;
+  outcome: 'sent' | 'refused';
+}
+
+type Asking = Pick<UserContext, 'actor' | 'meta'>;
+
+async function tell(telling: Telling, asking: Asking, attempt: Attempt): Promise<void> {
+  const { database, background, channels, hint } = telling;
+  const { realmId, userId: botId } = asking.actor;
+  const { ownerId, to, outcome } = attempt;
+  // The copy by which the message was sent.
+  if (outcome === 'sent' && sizeOf((await channels.get(to, asking.meta, false)).subscribers) > 0) return;
+  const failing = { kind: 'channel', realmId, botId } as const;
+  const { may } = await database.one(sql.type(z.object({ may: z.boolean() }))`SELECT ${mayTell(failing)} AS may`);
+  const told = may ? await noticeOf(telling, asking, attempt) : undefined;
+  if (!told) return;
+  await background(realmId, async (work) => {
+    work.expectVersions(told.basis);
+    await tellOwner(work, failing, { ownerId, content: told.content });
+  });
+  hint(dueNow);
+}
+
+/** The owner of a bot reads about a channel that they may not see the same as about one that does not exist. */
+async function noticeOf(
+  { database, channels }: Telling,
+  { actor, meta }: Asking,
+  { ownerId, to, outcome }: Attempt,
+): Promise<Told | undefined> {
+  const bot = asCode(actor.email);
+  const basis = await groupVersions(database, actor.realmId, [ownerId]);
+  const channel = typeof to === 'number' && Math.abs(to) > maxId ? undefined : await find(channels, to, meta);
+  const isSeen = channel !== undefined && (await isSeenBy(database, actor.realmId, channel, ownerId));
+  if (isSeen && sizeOf(channel.subscribers) === 0) {
+    const content = `Your bot ${bot} tried to send a message to channel ${placeLink(channel.name)}. The channel exists but does not have any subscribers.`;
+    return { content, basis: { ...basis, ...channelVersions(channel) } };
+  }
+  if (isSeen || outcome === 'sent') return undefined;
+  const content =
+    typeof to === 'number'
+      ? `Your bot ${bot} tried to send a message to channel ID ${to}, but there is no channel with that ID.`
+      : `Your bot ${bot} tried to send a message to channel ${strong(shortened(to))}, but that channel does not exist. Click [here](#channels/new) to create it.`;
+  return { content, basis: {} };
+}
+
+const find = (channels: ChannelCache, to: number | string, meta: RequestMeta): Promise<PostingRules | undefined> =>
+  channels.get(to, meta, true).catch((error: unknown) => {
+    if (isUnknownChannel(error)) return undefined;
+    throw error;
+  });
+
+async function isSeenBy(database: Database, realmId: number, channel: PostingRules, userId: number): Promise<boolean> {
+  const holder = await holderOf(database, realmId, userId);
+  return hasMetadataAccess(channel, holder, hasId(channel.subscribers, userId));
+}
+
+/** Names of channels are shorter. */
+const mostShown = 100;
+
+const shortened = (name: string): string => {
+  const characters = [...name];
+  return characters.length > mostShown ? `${characters.slice(0, mostShown).join('')}…` : name;
+};
