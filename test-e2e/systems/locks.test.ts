@@ -10,6 +10,7 @@ import {
   lock,
   lockFor,
   migrate,
+  type Query,
   serviceUrl,
   sql,
   tryLock,
@@ -22,6 +23,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { countRealms } from '../../services/channels/src/activity/daily-count.ts';
+import { announceDefaults, type DefaultList } from '../../services/channels/src/model/default-events.ts';
+import type { Directory } from '../../services/channels/src/model/directory/directory.ts';
 import { DirectoryCache } from '../../services/channels/src/model/directory/read-directory.ts';
 import { attachmentRemoved } from '../../services/messaging/src/model/files/attachment-row.ts';
 import { forgetReferences } from '../../services/messaging/src/model/files/references.ts';
@@ -51,7 +54,7 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-function databaseOf(schema: 'users' | 'messaging'): Database {
+function databaseOf(schema: 'users' | 'messaging' | 'channels'): Database {
   const url = serviceUrl(servers.postgresUrl, schema, 'secret');
   const database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
   databases.push(database);
@@ -112,6 +115,59 @@ test('linkifiers wait for a process of the previous release that changes them, a
   expect(order).toEqual(['previous release', 'this release']);
   await previous.end();
 });
+
+/**
+ * An event with a whole list replaces what clients have, so the last one must contain all changes that were committed
+ * before it: a unit takes a lock, reads the list in a later statement, and holds the lock until its commit.
+ */
+test.each<[DefaultList, number, (realmId: number, name: string) => Query]>([
+  [
+    'channels',
+    id + 2,
+    (realmId, name) => sql.unsafe`
+      INSERT INTO channels.channel (realm_id, name, permissions, is_default) VALUES (${realmId}, ${name}, '{}'::jsonb, true)`,
+  ],
+  [
+    'groups',
+    id + 3,
+    (realmId, name) =>
+      sql.unsafe`INSERT INTO channels.default_group (realm_id, name, description) VALUES (${realmId}, ${name}, '')`,
+  ],
+])(
+  'of two units that change the default %s at once, the last one announces both changes',
+  async (list, realmId, add) => {
+    const admin = new pg.Client(servers.postgresUrl);
+    await admin.connect();
+    await admin.query(`SELECT log.create_realm(${realmId})`);
+    const unitOfWork = createUnitOfWork(databaseOf('channels'), ignored);
+    const directory = { nonGuests: () => [] } as unknown as Directory;
+    const adding = (name: string, announced: () => Promise<void>) =>
+      unitOfWork({ realmId, schema: 'channels', claim: undefined }, async (work) => {
+        await work.run(add(realmId, name));
+        await announceDefaults({ work, directory }, [list]);
+        await announced();
+      });
+    const [read, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const first = adding('first', () => {
+      read.resolve();
+      return released.promise;
+    });
+    await read.promise;
+    let hasEnded = false;
+    const second = adding('second', async () => undefined).finally(() => {
+      hasEnded = true;
+    });
+    const isWaiting = async () => (await admin.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0;
+    await expect.poll(async () => hasEnded || (await isWaiting())).toBe(true);
+    released.resolve();
+    await Promise.all([first, second]);
+    const { rows } = await admin.query(`
+    SELECT json_array_length(coalesce(event->'body'->'default_streams', event->'body'->'default_stream_groups')) AS length
+    FROM log.event WHERE realm_id = ${realmId} ORDER BY number`);
+    expect(rows.map(({ length }) => length)).toEqual([1, 2]);
+    await admin.end();
+  },
+);
 
 describe('two schedulers apply retention while somebody changes an old message', () => {
   const [aged, other] = [1, 2];

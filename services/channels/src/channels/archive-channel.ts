@@ -14,7 +14,7 @@ import {
 import { toChannel } from '../model/channel-object.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
-import { announceDefaultChannels, announceDefaultGroups } from '../model/default-events.ts';
+import { announceDefaults, type DefaultList } from '../model/default-events.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
 import { personalParts } from '../model/join.ts';
 import { administeredChannel } from '../model/known-channel.ts';
@@ -24,7 +24,8 @@ export function archiveHandlers(service: Service): Handlers {
   return [
     handleWrite(channelOperations.archiveChannel, (context, params) =>
       deciding(service, context, async (decision) => {
-        await archive(decision, await administeredChannel(decision, params.stream_id));
+        const lists = await archive(decision, await administeredChannel(decision, params.stream_id));
+        await announceDefaults(decision, lists);
         return {};
       }),
     ),
@@ -33,9 +34,9 @@ export function archiveHandlers(service: Service): Handlers {
 
 /**
  * Archives a channel: subscriptions stay, and it is removed from the default channels. Clients that support archived
- * channels get an update, all others a deletion.
+ * channels get an update, all others a deletion. Returns the lists that the caller announces.
  */
-export async function archive(decision: Decision, { channel, subscribers }: Entered): Promise<void> {
+export async function archive(decision: Decision, { channel, subscribers }: Entered): Promise<DefaultList[]> {
   const { work, directory } = decision;
   if (channel.is_archived) throw badRequest('Channel is already deactivated');
   await work.run(
@@ -53,10 +54,10 @@ export async function archive(decision: Decision, { channel, subscribers }: Ente
     forms: onlyIfArchivedIsUnknown,
   });
   work.emit({ ...channelsGone([channel.id], knowers), forms: onlyIfArchivedIsUnknown });
-  if (channel.is_default) await announceDefaultChannels(work, directory);
+  const lists: DefaultList[] = channel.is_default ? ['channels'] : [];
   channel.is_default = false;
   const left = await work.run(sql.unsafe`DELETE FROM channels.default_group_channel WHERE channel_id = ${channel.id}`);
-  if (left > 0) await announceDefaultGroups(work, directory);
+  return left > 0 ? [...lists, 'groups'] : lists;
 }
 
 /** Restores a channel under its name, if the name is free. */

@@ -20,7 +20,7 @@ import { channelPermissionNames, checkedPermissions, updatedValue } from '../mod
 import type { ChannelRow } from '../model/channel-row.ts';
 import { requireRoomForChannels, requireRoomForDescriptions } from '../model/create-channels.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
-import { announceDefaultChannels, announceDefaultGroups } from '../model/default-events.ts';
+import { announceDefaults, type DefaultList } from '../model/default-events.ts';
 import { checkedDescription } from '../model/descriptions.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
 import { activeFolder } from '../model/folder-row.ts';
@@ -44,8 +44,9 @@ export function updateChannelHandlers(service: Service): Handlers {
       return deciding(service, context, async (decision) => {
         const entered = await administeredChannel(decision, params.stream_id);
         if (params.is_archived === false) await unarchive(decision, entered);
-        await change(decision, entered, { ...params, htmlOf }, isOnlyEmpty);
-        if (params.is_archived === true) await archive(decision, entered);
+        const lists = await change(decision, entered, { ...params, htmlOf }, isOnlyEmpty);
+        if (params.is_archived === true) lists.push(...(await archive(decision, entered)));
+        await announceDefaults(decision, lists);
         return {};
       });
     }),
@@ -58,17 +59,18 @@ interface AnnouncedChange {
   before: unknown;
 }
 
+/** Returns the lists that the caller announces. */
 async function change(
   decision: Decision,
   { channel, subscribers }: Entered,
   params: Params,
   isOnlyEmpty: boolean,
-): Promise<void> {
+): Promise<DefaultList[]> {
   const { work, directory, actor } = decision;
   const before = { ...channel };
   const knewBefore = knowersOf(channel, directory, subscribers);
   const after = await changed(decision, { channel, subscribers }, params, isOnlyEmpty);
-  if (JSON.stringify(after) === JSON.stringify(before)) return;
+  if (JSON.stringify(after) === JSON.stringify(before)) return [];
   await store(decision, before, after);
   if (JSON.stringify(after.permissions) !== JSON.stringify(before.permissions))
     await requireRoomForChannels(decision, { before: before.permissions, after: after.permissions });
@@ -87,15 +89,16 @@ async function change(
       ...formsOf(after),
     });
   await announceChangeOfChannel(work, directory, after, { before: knewBefore, after: knowNow });
-  if (after.is_default !== before.is_default) await announceDefaultChannels(work, directory);
-  if (after.is_private && !before.is_private) await leaveDefaultGroups(decision, channel);
+  const lists: DefaultList[] = after.is_default === before.is_default ? [] : ['channels'];
+  if (after.is_private && !before.is_private && (await leaveDefaultGroups(decision, channel))) lists.push('groups');
   Object.assign(channel, after);
+  return lists;
 }
 
 /** Everyone may read the channels of a default channel group, so a private channel is removed from all. */
-async function leaveDefaultGroups({ work, directory }: Decision, { id }: ChannelRow): Promise<void> {
+async function leaveDefaultGroups({ work }: Decision, { id }: ChannelRow): Promise<boolean> {
   const left = await work.run(sql.unsafe`DELETE FROM channels.default_group_channel WHERE channel_id = ${id}`);
-  if (left > 0) await announceDefaultGroups(work, directory);
+  return left > 0;
 }
 
 /** The channel after the change; refuses invalid changes, and those that this actor may not make. */

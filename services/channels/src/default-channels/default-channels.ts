@@ -4,7 +4,7 @@ import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { type ChannelRow, channelColumns, channelRow } from '../model/channel-row.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
-import { announceDefaultChannels, announceDefaultGroups } from '../model/default-events.ts';
+import { announceDefaults } from '../model/default-events.ts';
 import { invalidChannelId, unknownChannelName } from '../model/refusals.ts';
 
 export function defaultChannelHandlers(service: Service): Handlers {
@@ -44,7 +44,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
           sql.fragment`channels.default_group WHERE realm_id = ${work.realmId}`,
         );
         await addChannels(work, id, channels);
-        await announceDefaultGroups(work, decision.directory);
+        await announceDefaults(decision, ['groups']);
         return {};
       }),
     ),
@@ -63,7 +63,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
           work.run(sql.unsafe`
             UPDATE channels.default_group SET name = ${name}, description = ${params.new_description ?? group.description} WHERE id = ${group.id}`),
         );
-        await announceDefaultGroups(work, decision.directory);
+        await announceDefaults(decision, ['groups']);
         return {};
       }),
     ),
@@ -72,7 +72,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
       deciding(service, context, async (decision) => {
         const group = await lockedGroup(decision.work, params.group_id);
         await decision.work.run(sql.unsafe`DELETE FROM channels.default_group WHERE id = ${group.id}`);
-        await announceDefaultGroups(decision.work, decision.directory);
+        await announceDefaults(decision, ['groups']);
         return {};
       }),
     ),
@@ -96,7 +96,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
         else
           await work.run(sql.unsafe`
             DELETE FROM channels.default_group_channel WHERE group_id = ${group.id} AND channel_id = ANY(${idsOf(channels)})`);
-        await announceDefaultGroups(work, decision.directory);
+        await announceDefaults(decision, ['groups']);
         return {};
       }),
     ),
@@ -111,9 +111,9 @@ async function activeChannel(decision: Decision, id: number): Promise<ChannelRow
   return channel;
 }
 
-async function setDefault({ work, directory }: Decision, { id }: ChannelRow, isDefault: boolean): Promise<void> {
-  await work.run(sql.unsafe`UPDATE channels.channel SET is_default = ${isDefault} WHERE id = ${id}`);
-  await announceDefaultChannels(work, directory);
+async function setDefault(decision: Decision, { id }: ChannelRow, isDefault: boolean): Promise<void> {
+  await decision.work.run(sql.unsafe`UPDATE channels.channel SET is_default = ${isDefault} WHERE id = ${id}`);
+  await announceDefaults(decision, ['channels']);
 }
 
 async function channelsNamed({ work }: Decision, names: readonly string[]): Promise<ChannelRow[]> {

@@ -16,7 +16,7 @@ import { toChannel } from './channel-object.ts';
 import { channelPermissionNames, checkedPermissions, defaultPermissions } from './channel-permissions.ts';
 import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
 import { type Decision, hasRealmPermission } from './deciding.ts';
-import { announceDefaultChannels } from './default-events.ts';
+import { announceDefaults } from './default-events.ts';
 import { systemGroupsOf } from './directory/directory.ts';
 import { activeFolder } from './folder-row.ts';
 import { grouped } from './grouped.ts';
@@ -200,5 +200,5 @@ export async function announceChannels(
       audience: to(group[0]?.knowers ?? []),
       note: { is_new: true, announce, creator_id: actor.userId, channel_ids: group.map(({ channel }) => channel.id) },
     });
-  if (is_default_stream && created.length > 0) await announceDefaultChannels(work, directory);
+  if (is_default_stream && created.length > 0) await announceDefaults({ work, directory }, ['channels']);
 }

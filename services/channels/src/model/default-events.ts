@@ -1,4 +1,4 @@
-import { type Executor, sql, type Work } from '@natter/database';
+import { type Executor, lock, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { to } from './audience.ts';
 import type { Directory } from './directory/directory.ts';
@@ -16,18 +16,34 @@ export const defaultGroups = (executor: Executor, realmId: number): Promise<z.in
     SELECT g.id, g.name, g.description, ARRAY(SELECT channel_id FROM channels.default_group_channel WHERE group_id = g.id ORDER BY channel_id) AS streams
     FROM channels.default_group g WHERE g.realm_id = ${realmId} ORDER BY g.name`);
 
-/** Emits the complete list of default channels to all users except guests. */
-export async function announceDefaultChannels(work: Work, directory: Directory): Promise<void> {
-  const default_streams = await defaultChannels(work, work.realmId);
-  work.emit({ type: 'default_streams', body: { default_streams }, audience: to(directory.nonGuests()) });
+export type DefaultList = 'channels' | 'groups';
+
+/**
+ * Emits complete lists of defaults that the unit changed to all users except guests. Serialized, so that the last
+ * announced list is the final one. Call it after the unit has locked all rows that another unit may lock: that one may
+ * wait for this lock while it holds them.
+ */
+export async function announceDefaults(
+  { work, directory }: { work: Work; directory: Directory },
+  changed: readonly DefaultList[],
+): Promise<void> {
+  if (changed.length === 0) return;
+  await lock(work, 'default-channels');
+  const audience = to(directory.nonGuests());
+  if (changed.includes('channels')) {
+    const default_streams = await defaultChannels(work, work.realmId);
+    work.emit({ type: 'default_streams', body: { default_streams }, audience });
+  }
+  if (changed.includes('groups')) {
+    const default_stream_groups = await defaultGroups(work, work.realmId);
+    work.emit({ type: 'default_stream_groups', body: { default_stream_groups }, audience });
+  }
 }
 
-export async function announceDefaultGroups(work: Work, directory: Directory): Promise<void> {
-  const default_stream_groups = await defaultGroups(work, work.realmId);
-  work.emit({ type: 'default_stream_groups', body: { default_stream_groups }, audience: to(directory.nonGuests()) });
-}
-
-/** Guests see no default channels; emits the change to a user who becomes a guest, or ceases to be one. */
+/**
+ * Guests see no default channels; emits the change to a user who becomes a guest, or ceases to be one. The unit holds
+ * the directory alone, so no other unit changes the lists.
+ */
 export async function announceDefaultsTo(work: Work, userId: number, was: boolean, is: boolean): Promise<void> {
   if (was === is) return;
   const default_streams = await defaultChannels(work, work.realmId);
