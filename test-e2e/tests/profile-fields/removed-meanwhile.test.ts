@@ -22,3 +22,28 @@ test('a value for a field that is removed meanwhile is stored before, or refused
   }
   expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
 });
+
+test('a value for an option that is removed meanwhile is removed with it, or refused', async () => {
+  const { owner, administrator, moderator, member, guest } = realm;
+  const options = (...keys: string[]) =>
+    Object.fromEntries(keys.map((key, index) => [key, { text: `option ${key}`, order: `${index + 1}` }]));
+  const form = { name: 'editor', field_type: 3, field_data: options('kept', 'gone') };
+  const { id } = await owner.ok('POST', '/realm/profile_fields', form);
+  const clients = [owner, administrator, moderator, member, guest];
+  const statuses: number[] = [];
+  const left: string[] = [];
+  for (let round = 0; round < 15; round++) {
+    const writes = clients.flatMap((client) =>
+      ['gone', 'kept', 'gone'].map((value) => client.patch('/users/me/profile_data', { data: [{ id, value }] })),
+    );
+    const ofOthers = owner.patch(`/users/${member.user_id}`, { profile_data: [{ id, value: 'gone' }] });
+    const removal = owner.patch(`/realm/profile_fields/${id}`, { field_data: options('kept') });
+    for (const { status } of await Promise.all([...writes, ofOthers])) statuses.push(status);
+    expect((await removal).status).toBe(200);
+    const { members } = await owner.ok('GET', '/users', { include_custom_profile_fields: true });
+    for (const { profile_data } of members) if (profile_data?.[id]) left.push(profile_data[id].value);
+    await owner.ok('PATCH', `/realm/profile_fields/${id}`, { field_data: options('kept', 'gone') });
+  }
+  expect(left.filter((value) => value !== 'kept')).toEqual([]);
+  expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
+});

@@ -79,7 +79,11 @@ export const advisoryLocks = {
   'channel-folders': { number: 7202, key: 'realm', guards: 'positions of channel folders' },
   linkifiers: { number: 7311, formerly: 7301, key: 'realm', guards: 'the order of announced lists of linkifiers' },
   playgrounds: { number: 7302, key: 'realm', guards: 'the order of announced lists of playgrounds' },
-  'profile-fields': { number: 7304, key: 'realm', guards: 'the order of announced lists of profile fields' },
+  'profile-fields': {
+    number: 7304,
+    key: 'realm',
+    guards: 'profile fields while values are checked, and the order of announced lists of them',
+  },
   drafts: { number: 7301, key: 'user', guards: 'no draft is stored while synchronization is switched off' },
   'bot-storage': { number: 7313, key: 'user', guards: 'the bots of a person store one after the other' },
   // In earlier releases it shared 7302 with playgrounds. Rows are locked and compared too, so a process that locks 7302

@@ -19,9 +19,13 @@ export const readFields = (executor: Executor, realmId: number): Promise<Profile
     SELECT id, type, position AS order, name, hint, field_data, display_in_profile_summary, required, editable_by_user
     FROM users.profile_field WHERE realm_id = ${realmId} ORDER BY position, id`);
 
-/** One change of the fields at a time: limits are counted, and each announced list includes the previous change. */
-export async function holdFields(work: Work): Promise<ProfileField[]> {
-  await lock(work, 'profile-fields');
+/**
+ * One change of the fields at a time: limits are counted, and each announced list includes the previous change. Units that
+ * store values hold the fields shared: otherwise the removal of an option or a field would miss a value that was checked
+ * before it and is committed after it.
+ */
+export async function holdFields(work: Work, mode: 'alone' | 'shared'): Promise<ProfileField[]> {
+  await lock(work, 'profile-fields', mode);
   return readFields(work, work.realmId);
 }
 

@@ -12,7 +12,7 @@ import type { Author, Renderer } from '@natter/renderer';
 import { z } from 'zod';
 import { emitPerson } from './announce-account.ts';
 import { checkedValue, isMarkdown, mayBeMarkdown } from './checked-value.ts';
-import { readFields } from './field-row.ts';
+import { holdFields } from './field-row.ts';
 import { hiddenFrom } from './user-visibility.ts';
 
 const valueRow = z.object({
@@ -65,7 +65,7 @@ export async function changeProfileData(
   { entries, htmls }: NewValues,
 ): Promise<void> {
   if (entries.length === 0) return;
-  const fields = new Map((await readFields(work, work.realmId)).map((field) => [field.id, field]));
+  const fields = new Map((await holdFields(work, 'shared')).map((field) => [field.id, field]));
   const people = await peopleNamed(work, holder, entries);
   const known = (await readProfileData(work, work.realmId, [userId])).get(userId) ?? {};
   for (const { id, value } of entries) {

@@ -22,7 +22,7 @@ export function profileFieldHandlers(owner: Owner): Handlers {
     write: (work: Work, fields: ProfileField[]) => Promise<R>,
   ): Promise<R> =>
     context.write(async (work) => {
-      const result = await write(work, await holdFields(work));
+      const result = await write(work, await holdFields(work, 'alone'));
       await announceFields(work);
       return result;
     });
