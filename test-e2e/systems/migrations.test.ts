@@ -168,3 +168,36 @@ test('a dump that was restored without owners gets back those of the log and of 
   const mayCreate = "SELECT has_schema_privilege('natter_log', 'log', 'CREATE') AS may";
   expect(await inPostgres(mayCreate)).toEqual([{ may: false }]);
 });
+
+test('settings of a realm that named an archived channel name none, and an event says so', async () => {
+  const { text = '' } = (await readMigrations()).find(({ name }) => name === '062-archived-channels.sql') ?? {};
+  await inPostgres(`
+    INSERT INTO users.realm (id, host, name, settings) OVERRIDING SYSTEM VALUE SELECT id, 'host ' || id, '', jsonb_build_object(
+      'signup_announcements_stream_id', id, 'moderation_request_channel_id', 13, 'waiting_period_threshold', 11) FROM unnest(ARRAY[11, 12]) id;
+    INSERT INTO channels.channel (id, realm_id, name, permissions, is_archived) OVERRIDING SYSTEM VALUE
+      VALUES (11, 11, 'archived', '{}', true), (12, 12, 'in use', '{}', false), (13, 12, 'of another realm', '{}', true);
+    SELECT log.create_realm(id) FROM unnest(ARRAY[11, 12]) id`);
+  for (let times = 0; times < 2; times++) await inPostgres(text);
+  expect(await inPostgres('SELECT id, settings FROM users.realm WHERE id IN (11, 12) ORDER BY id')).toEqual([
+    {
+      id: 11,
+      settings: { signup_announcements_stream_id: -1, moderation_request_channel_id: 13, waiting_period_threshold: 11 },
+    },
+    {
+      id: 12,
+      settings: { signup_announcements_stream_id: 12, moderation_request_channel_id: -1, waiting_period_threshold: 11 },
+    },
+  ]);
+  const told =
+    "SELECT realm_id, source, event->'body'->'data' AS data FROM log.event WHERE realm_id IN (11, 12) ORDER BY 1";
+  expect(await inPostgres(told)).toEqual([
+    { realm_id: 11, source: 'users', data: { signup_announcements_stream_id: -1 } },
+    { realm_id: 12, source: 'users', data: { moderation_request_channel_id: -1 } },
+  ]);
+  const began =
+    "SELECT realm_id, position::int FROM users.consumer WHERE name = 'archived-channels' AND realm_id IN (11, 12)";
+  expect(await inPostgres(`${began} ORDER BY 1`)).toEqual([
+    { realm_id: 11, position: 0 },
+    { realm_id: 12, position: 0 },
+  ]);
+});

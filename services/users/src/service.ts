@@ -56,6 +56,7 @@ import { playgroundHandlers } from './playgrounds/playgrounds.ts';
 import { profileFieldHandlers, profileFieldsSnapshot } from './profile-fields/profile-fields.ts';
 import { clientDeviceHandlers, clientDevicesSnapshot } from './push-devices/client-devices.ts';
 import { pushDeviceHandlers, pushDevicesSnapshot } from './push-devices/push-devices.ts';
+import { archivedChannelsConsumer } from './realm/archived-channels.ts';
 import { realmHandlers } from './realm/index.ts';
 import { realmSnapshot } from './realm/realm-snapshot.ts';
 import { uploadEmojiHandlers } from './realm-emoji/add-realm-emoji.ts';
@@ -86,8 +87,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   });
   const { bus, config, log } = process;
   const find = readOwnData(bus, owner.database);
-  acquaintanceConsumer(owner);
-  defaultChannelNamesConsumer(owner);
+  for (const start of [acquaintanceConsumer, defaultChannelNamesConsumer, archivedChannelsConsumer]) start(owner);
   const attempts = createAttempts(owner.redis);
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const sendInvitation = mailInvitation(mailer);

@@ -165,6 +165,14 @@ const steps: [string, () => Promise<unknown>][] = [
   ['settings that change together', () => inRealm({ allow_message_editing: false })],
   ['settings as they were', () => inRealm({ send_channel_events_messages: true, presence_disabled: false })],
   [
+    'no channel for announcements, since it is archived',
+    async () => {
+      const { id } = await realm.owner.ok('POST', '/channels/create', { name: 'announcements', subscribers: [] });
+      await inRealm({ signup_announcements_stream_id: id });
+      await realm.owner.ok('DELETE', `/streams/${id}`);
+    },
+  ],
+  [
     'defaults for new people',
     () =>
       realm.owner.ok('PATCH', '/realm/user_settings_defaults', {

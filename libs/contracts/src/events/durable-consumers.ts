@@ -37,6 +37,12 @@ export const durableConsumers: readonly DurableConsumer[] = [
   },
   {
     service: 'users',
+    name: 'archived-channels',
+    events: ['stream/update'],
+    keeps: 'no archived channel in settings of the realm',
+  },
+  {
+    service: 'users',
     name: 'acquaintance',
     events: ['subscription/add', 'subscription/remove', 'acquainted'],
     keeps: 'who shares a channel or a conversation, in realms that limit their guests',

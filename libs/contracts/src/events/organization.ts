@@ -12,7 +12,8 @@ import { bool, type ChangeOf, int, isNotEmpty, propertyOf, str, typed } from './
 
 const settings = Object.entries(realmSettings as Record<string, RealmSetting>);
 const alone = settings.filter(([, { isLinked }]) => !isLinked);
-const linked = settings.filter(([, { isLinked }]) => isLinked);
+/** Settings that name a channel change alone, or together when the channel is archived. */
+const together = settings.filter(([, { isLinked, isChannel }]) => isLinked || isChannel);
 const valuesOf = (some: typeof settings) =>
   Object.fromEntries(some.map(([name, one]) => [name, settingValue(name, one)]));
 
@@ -48,7 +49,7 @@ const realmChanges = typed<{ property: 'default'; data: RealmData } | PictureCha
       property: z.literal('default').describe('Settings or permissions changed.'),
       data: z
         .strictObject({
-          ...valuesOf(linked),
+          ...valuesOf(together),
           ...Object.fromEntries(
             Object.entries(realmPermissionMeanings).map(([name, meaning]) => [
               name,

@@ -37,6 +37,8 @@ export function changedPrivacy(
   if (!is_private && !history_public) throw badRequest('Invalid parameters');
   const after = { is_private, is_web_public, history_public };
   if (JSON.stringify(after) === JSON.stringify(is)) return is;
+  if (!is_private && decision.policy.settings.moderation_request_channel_id === channel.id)
+    throw badRequest('Moderation request channel must be private.');
   needsContent();
   if (is_web_public && !channel.is_web_public) checkMayBeWebPublic(decision);
   if (becomesPrivate && !hasRealmPermission(decision, 'can_create_private_channel_group'))

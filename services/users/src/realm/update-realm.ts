@@ -56,9 +56,10 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
   const tryLimit = limitTrials(owner, bus);
   return [
     handleWrite(realmOperations.updateRealm, async (context, params) => {
-      await checkChannels(bus, context.meta, params);
+      const channels = await checkedChannels(bus, context.meta, params);
       await checkLimit(owner, tryLimit, context, params);
       const answer = await changeOfGroups(context, async (work) => {
+        work.expectVersions(channels);
         const realm = await lockRealm(work);
         const holder = await holderOf(work, context.actor.userId);
         const settings = changedSettings(realm, params);
@@ -147,7 +148,7 @@ function requireShort(before: object, after: object): void {
     throw badRequest('The permissions of the organization name too many users. Use user groups.');
 }
 
-async function store(work: Work, { name, description, ...settings }: Settings, permissions: Permissions) {
+export async function store(work: Work, { name, description, ...settings }: Settings, permissions: Permissions) {
   if (name === undefined && description === undefined && Object.keys({ ...settings, ...permissions }).length === 0)
     return;
   await work.run(sql.unsafe`
@@ -186,12 +187,16 @@ export function emitUpdate<P extends RealmProperty>(work: Work, property: P, val
   work.emit({ type: 'realm', op: 'update', body: realmChange(property, value), audience: 'realm' });
 }
 
-function emitDict(work: Work, data: RealmData): void {
+export function emitDict(work: Work, data: RealmData): void {
   work.emit({ type: 'realm', op: 'update_dict', body: { property: 'default', data }, audience: 'realm' });
 }
 
-/** Channels belong to another service, which is queried before the unit begins. */
-async function checkChannels(bus: Bus, meta: RequestMeta, params: Params): Promise<void> {
+/**
+ * Channels belong to another service, which is queried before the unit begins. Returns their versions: a channel that is
+ * archived or made public meanwhile is checked again.
+ */
+async function checkedChannels(bus: Bus, meta: RequestMeta, params: Params): Promise<Record<string, number>> {
+  const versions: Record<string, number> = {};
   for (const name of realmSettingNames) {
     const id = params[name];
     if (!realmSettings[name].isChannel || typeof id !== 'number' || id === -1) continue;
@@ -202,5 +207,7 @@ async function checkChannels(bus: Bus, meta: RequestMeta, params: Params): Promi
     if (!rules || rules.is_archived) throw badRequest('Invalid channel ID');
     if (name === 'moderation_request_channel_id' && !rules.is_private)
       throw badRequest('Moderation request channel must be private.');
+    versions[`channel:${id}`] = rules.version;
   }
+  return versions;
 }
