@@ -102,7 +102,8 @@ export const channelEvents = {
   'stream/update': event('One property of a channel changed.', {
     audience: 'users',
     body: channelChangeSchema,
-    note: z.strictObject({ by: int, before: z.unknown().optional() }).optional(),
+    // The realm's retention is what a channel without its own has.
+    note: z.strictObject({ by: int, before: z.unknown().optional(), realm_retention_days: int.optional() }).optional(),
   }),
   'subscription/add': event('The receivers are subscribed to channels.', {
     audience: 'users',

@@ -66,7 +66,7 @@ async function change(
   params: Params,
   isOnlyEmpty: boolean,
 ): Promise<DefaultList[]> {
-  const { work, directory, actor } = decision;
+  const { work, directory } = decision;
   const before = { ...channel };
   const knewBefore = knowersOf(channel, directory, subscribers);
   const after = await changed(decision, { channel, subscribers }, params, isOnlyEmpty);
@@ -85,7 +85,7 @@ async function change(
       op: 'update',
       body,
       audience: knewAllAlong,
-      note: { by: actor.userId, before: old },
+      note: noteOf(decision, body, old),
       ...formsOf(after),
     });
   await announceChangeOfChannel(work, directory, after, { before: knewBefore, after: knowNow });
@@ -93,6 +93,13 @@ async function change(
   if (after.is_private && !before.is_private && (await leaveDefaultGroups(decision, channel))) lists.push('groups');
   Object.assign(channel, after);
   return lists;
+}
+
+/** For the bot that tells of changes. */
+function noteOf({ actor, policy }: Decision, { property }: ChannelChange, before: unknown) {
+  const note = { by: actor.userId, before };
+  if (property !== 'message_retention_days') return note;
+  return { ...note, realm_retention_days: policy.settings.message_retention_days };
 }
 
 /** Everyone may read the channels of a default channel group, so a private channel is removed from all. */

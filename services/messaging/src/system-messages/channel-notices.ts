@@ -1,8 +1,9 @@
 import type { ChannelObject, LogEvent } from '@natter/contracts';
 import type { Work } from '@natter/database';
-import { placeLink, strong } from '../model/names-in-notices.ts';
+import { placeLink } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
 import { quoteBlock } from '../model/quote-block.ts';
+import { changeText, kindOf } from './channel-change.ts';
 import { mentionOf } from './mentioned.ts';
 import { noticeSettings } from './notice-settings.ts';
 
@@ -40,40 +41,14 @@ function creationText(channel: ChannelObject, creator: string): string {
   return `**${kindOf(channel)}** channel created by ${creator}. **Description:** ${description}`;
 }
 
-function kindOf(
-  channel: Pick<ChannelObject, 'invite_only' | 'is_web_public' | 'history_public_to_subscribers'>,
-): string {
-  if (channel.is_web_public) return 'Web-public';
-  if (!channel.invite_only) return 'Public';
-  return channel.history_public_to_subscribers ? 'Private, shared history' : 'Private, protected history';
-}
-
-/** Adds notices about changes to the channel. */
+/** Adds a notice about a change to the channel, also to an archived one. */
 export async function channelChanged(work: Work, { body, note }: LogEvent<'stream/update'>): Promise<void> {
-  if (!note) return;
-  const { stream_id, name } = body;
-  if (!(await noticeSettings(work, work.realmId)).send_channel_events_messages) return;
+  if (!note || !(await noticeSettings(work, work.realmId)).send_channel_events_messages) return;
   const who = await mentionOf(work, work.realmId, note.by);
-  if (body.property === 'name')
-    return say(work, stream_id, eventsTopic, `${who} renamed channel ${strong(name)} to ${strong(body.value)}.`);
-  if (body.property === 'description') {
-    const [old, new_] = [typeof note.before === 'string' ? note.before : '', body.value].map((text) =>
-      text === '' ? '*No description.*' : quoteBlock(text),
-    );
-    return say(
-      work,
-      stream_id,
-      eventsTopic,
-      `${who} changed the description for this channel.\n\n* **Old description:**\n${old}\n* **New description:**\n${new_}`,
-    );
-  }
-  if (body.property === 'invite_only') {
-    const kind = kindOf({ ...body, invite_only: body.value });
-    return say(work, stream_id, eventsTopic, `${who} changed the access permissions for this channel to **${kind}**.`);
-  }
+  const content = await changeText(work, work.realmId, { body, note, who });
+  if (content === undefined) return;
+  const to = { channelId: body.stream_id, topic: eventsTopic };
+  await queueNotice(work, { from: 'Notification Bot', to, content });
 }
-
-const say = (work: Work, channelId: number, topic: string, content: string): Promise<void> =>
-  queueNotice(work, { from: 'Notification Bot', to: { channelId, topic }, content });
 
 const topicIn = ({ topics_policy }: ChannelObject): string => (topics_policy === 'empty_topic_only' ? '' : eventsTopic);

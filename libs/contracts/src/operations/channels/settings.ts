@@ -87,7 +87,7 @@ export const channelSettingsOperations = {
       ...permissionUpdateParams,
     },
     errors: ['EXPECTATION_MISMATCH', 'BAD_REQUEST'],
-    events: ['stream', 'subscription', 'default_streams'],
+    events: ['stream', 'subscription', 'default_streams', 'default_stream_groups', 'realm'],
   }),
   archiveChannel: operation({
     name: 'archive-channel',
@@ -97,6 +97,6 @@ export const channelSettingsOperations = {
     summary: 'Archive a channel.',
     params: { stream_id },
     errors: ['BAD_REQUEST'],
-    events: ['stream', 'subscription', 'default_streams', 'default_stream_groups'],
+    events: ['stream', 'subscription', 'default_streams', 'default_stream_groups', 'realm'],
   }),
 };
