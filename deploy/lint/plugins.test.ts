@@ -53,6 +53,17 @@ test('the linter reports the parts of crypto that only secure contexts have, and
   expect(reportedLines('secure-context.grit', lines.join('\n')).sort()).toEqual([1, 2, 3]);
 });
 
+test('the linter reports what decides alone whether a key is of an input method, and nothing else', () => {
+  const lines = [
+    'export const a = (event: any) => event.isComposing;',
+    'export const b = (event: any) => event.nativeEvent.isComposing;',
+    'export const c = (event: any) => event.keyCode === 229;',
+    'export const d = (event: any) => isOfInputMethod(event.nativeEvent);',
+    'export const e = (event: any) => event.key;',
+  ];
+  expect(reportedLines('input-method.grit', lines.join('\n')).sort()).toEqual([1, 2, 3]);
+});
+
 test('the linter reports waits of tests with limits of their own, and no others', () => {
   const lines = [
     'export const a = () => vi.waitFor(() => expect(1).toBe(1));',

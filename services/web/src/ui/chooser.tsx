@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { t } from '../text/text.ts';
+import { isOfInputMethod } from './composing.ts';
 
 export interface Choice {
   key: string;
@@ -29,7 +30,7 @@ export function Chooser<C extends Choice>({ label, placeholder, choicesFor, onCh
     list.current?.children[active]?.scrollIntoView({ block: 'nearest' });
   }, [active]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) return;
+    if (isOfInputMethod(event.nativeEvent)) return;
     const choice = choices[active];
     const step = stepOf(event.key, columns);
     if (step !== undefined) {

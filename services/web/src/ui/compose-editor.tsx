@@ -8,6 +8,7 @@ import { Preview } from './compose-preview.tsx';
 import { Toolbar } from './compose-toolbar.tsx';
 import { UploadList, useUploads } from './compose-uploads.tsx';
 import { warningsOf } from './compose-warnings.ts';
+import { isOfInputMethod } from './composing.ts';
 import { insertText, insertWord } from './insert-text.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
@@ -125,7 +126,7 @@ function TextBox({ box, text, setText, label, place, isHidden, submit, onFiles }
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const taken = suggestions.onKey(event);
-    const sends = event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing;
+    const sends = event.key === 'Enter' && !event.shiftKey && !isOfInputMethod(event.nativeEvent);
     if (taken === false && !sends) return;
     event.preventDefault();
     if (typeof taken === 'object') choose(taken);

@@ -1,6 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { Message } from '../state/place.ts';
 import { t } from '../text/text.ts';
+import { isOfInputMethod } from './composing.ts';
 import { editedText, keepEditedText } from './editing.ts';
 import { useSession } from './session-context.tsx';
 
@@ -49,7 +50,7 @@ export function MessageEditor({ message, onClose: close }: { message: Message; o
     else setSaving(false);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) return;
+    if (isOfInputMethod(event.nativeEvent)) return;
     if (event.key === 'Escape') {
       event.stopPropagation();
       onClose();

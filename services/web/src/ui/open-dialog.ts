@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useSyncExternalStore } from 'react';
 import type { Emoji, Place } from '../state/place.ts';
 import type { Status } from '../state/social.ts';
+import { isOfInputMethod } from './composing.ts';
 
 export type Dialog =
   | { name: 'drafts' | 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
@@ -31,7 +32,7 @@ export const closeDialog = (): void => change(undefined);
  * in between would be ignored because a dialog still seemed open.
  */
 export function closeAtEscape(event: KeyboardEvent): void {
-  if (event.key !== 'Escape' || event.nativeEvent.isComposing || event.defaultPrevented) return;
+  if (event.key !== 'Escape' || isOfInputMethod(event.nativeEvent) || event.defaultPrevented) return;
   event.preventDefault();
   closeDialog();
 }

@@ -4,6 +4,7 @@ import type { Model } from '../state/model.ts';
 import { keyOf, type Term } from '../state/place.ts';
 import { labelOf, namesPeople, operators, termsOfText, textOf } from '../state/query.ts';
 import { t } from '../text/text.ts';
+import { isOfInputMethod } from './composing.ts';
 import { Conversation } from './conversation.tsx';
 import { usePageTitle } from './page-title.ts';
 import { useSelected } from './session-context.tsx';
@@ -112,7 +113,7 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
     box.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) return;
+    if (isOfInputMethod(event.nativeEvent)) return;
     const suggestion = suggestions[chosen];
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();

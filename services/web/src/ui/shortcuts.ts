@@ -6,6 +6,7 @@ import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
 import { hasHistory, mayEdit } from '../state/rules.ts';
 import { focusCompose } from './compose-text.ts';
+import { isOfInputMethod } from './composing.ts';
 import { currentList, edit, type Reading } from './editing.ts';
 import { thumbsUp } from './emoji.tsx';
 import { linkTo } from './links.ts';
@@ -93,7 +94,7 @@ function actionOf(event: KeyboardEvent): Act | undefined {
   const hasDialog = isDialogOpen() || document.querySelector('dialog[open]') !== null;
   if (event.key === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey)
     return hasDialog ? undefined : () => openDialog({ name: 'palette' });
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return undefined;
+  if (event.ctrlKey || event.metaKey || event.altKey || isOfInputMethod(event)) return undefined;
   if (target.id === 'compose' && event.key === 'Escape') {
     return () => {
       (target as HTMLElement).blur();

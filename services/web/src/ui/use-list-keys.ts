@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useState } from 'react';
 import type { Suggestion } from '../state/completion.ts';
+import { isOfInputMethod } from './composing.ts';
 
 /** The keys of an input with a list below: it opens while one types, or with an arrow key. */
 export function useListKeys(all: readonly Suggestion[], onChoose: (chosen: Suggestion) => void) {
@@ -13,7 +14,7 @@ export function useListKeys(all: readonly Suggestion[], onChoose: (chosen: Sugge
     onChoose(one);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) return;
+    if (isOfInputMethod(event.nativeEvent)) return;
     const one = shown[chosen];
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       const step = event.key === 'ArrowDown' ? 1 : -1;

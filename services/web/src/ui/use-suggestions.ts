@@ -13,6 +13,7 @@ import {
 } from '../state/completion.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import { loadEmoji } from './compose-emoji.ts';
+import { isOfInputMethod } from './composing.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
 const nothing: readonly Suggestion[] = [];
@@ -41,7 +42,7 @@ export function useSuggestions(text: string, caret: number | undefined, place: P
   const shown = isOpen ? all : nothing;
   const chosen = Math.min(active, shown.length - 1);
   const onKey = (event: KeyboardEvent): Suggestion | boolean => {
-    if (!isOpen || event.nativeEvent.isComposing) return false;
+    if (!isOpen || isOfInputMethod(event.nativeEvent)) return false;
     if (event.key === 'ArrowDown') setActive((chosen + 1) % shown.length);
     else if (event.key === 'ArrowUp') setActive((chosen + shown.length - 1) % shown.length);
     else if (event.key === 'Escape') setDismissed(token.start);

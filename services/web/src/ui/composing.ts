@@ -1,0 +1,9 @@
+/** WebKit gives this code to keys of an input method, also to the one that ends the composition. */
+const inputMethodKeyCode = 229;
+
+/**
+ * Whether a key belongs to an input method, which composes for example Japanese. WebKit ends the composition before it
+ * reports the key that confirms it: `isComposing` is false by then.
+ */
+export const isOfInputMethod = ({ isComposing, keyCode }: Pick<KeyboardEvent, 'isComposing' | 'keyCode'>): boolean =>
+  isComposing || keyCode === inputMethodKeyCode;
