@@ -64,6 +64,16 @@ test('the linter reports what decides alone whether a key is of an input method,
   expect(reportedLines('input-method.grit', lines.join('\n')).sort()).toEqual([1, 2, 3]);
 });
 
+test('the linter reports readings of the clock of the browser, and nothing else', () => {
+  const lines = [
+    'export const a = () => Date.now();',
+    'export const b = () => new Date();',
+    'export const c = () => new Date(serverNow(state));',
+    'export const d = () => performance.now();',
+  ];
+  expect(reportedLines('server-time.grit', lines.join('\n')).sort()).toEqual([1, 2]);
+});
+
 test('the linter reports waits of tests with limits of their own, and no others', () => {
   const lines = [
     'export const a = () => vi.waitFor(() => expect(1).toBe(1));',

@@ -3,6 +3,7 @@ import { placeOfTyping } from '../state/edits.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import type { Action, State } from '../state/state.ts';
 import { type KeptEdit, KeptEdits } from './kept-edits.ts';
+import { serverNow } from './server-time.ts';
 
 const saveAfterMs = 1_000;
 
@@ -103,7 +104,7 @@ export class Writer {
       if (id === undefined) {
         if (draftId !== undefined) this.#store.dispatch({ type: 'no draft', draftId });
       } else {
-        const timestamp = Math.floor(Date.now() / 1_000);
+        const timestamp = Math.floor(serverNow(this.#store.state()) / 1_000);
         this.#store.dispatch({ type: 'draft', draft: { id, place, content: text, timestamp } });
       }
       this.#store.dispatch({ type: 'composing', action: { type: 'kept', key, text, draftId: id } });

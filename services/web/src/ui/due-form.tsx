@@ -1,7 +1,9 @@
 import { useState } from 'react';
+import { serverNow } from '../session/server-time.ts';
 import { t } from '../text/text.ts';
 import { choicesAt, dueOf, localInput } from './due.ts';
 import { Outcome } from './outcome.tsx';
+import { useSession } from './session-context.tsx';
 import type { Task } from './use-task.ts';
 
 interface DueFormProps {
@@ -13,9 +15,10 @@ interface DueFormProps {
 
 /** Chooses a time to come. */
 export function DueForm({ action, task, initial, onChoose }: DueFormProps) {
-  const [choices] = useState(() => choicesAt(new Date()));
-  const [value, setValue] = useState(() => localInput(initial ?? choices[0]?.at ?? new Date()));
-  const due = dueOf(value, Date.now());
+  const now = serverNow(useSession().state);
+  const [choices] = useState(() => choicesAt(new Date(now)));
+  const [value, setValue] = useState(() => localInput(initial ?? choices[0]?.at ?? new Date(now)));
+  const due = dueOf(value, now);
   return (
     <form
       className="stack"

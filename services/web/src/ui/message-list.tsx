@@ -30,12 +30,13 @@ export const MessageList = memo(function MessageList({
   const messages = useSelected((state) => state.messages);
   const outbox = useSelected((state) => state.outbox);
   const ownId = useSelected((state) => state.model.ownId);
+  const clockSkew = useSelected((state) => state.clockSkew);
   const muted = useSelected((state) => state.model.muted);
   const [revealed, setRevealed] = useState<ReadonlySet<number>>(new Set());
   const rows = useMemo(() => {
     const own = outbox.filter(({ place }) => holds(narrow, { place, isMuted: false, flags: [] }));
-    return rowsOf({ view, messages, outbox: own, ownId, muted, revealed });
-  }, [view, messages, outbox, narrow, ownId, muted, revealed]);
+    return rowsOf({ view, messages, outbox: own, ownId, clockSkew, muted, revealed });
+  }, [view, messages, outbox, narrow, ownId, clockSkew, muted, revealed]);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: rows.length,

@@ -1,6 +1,7 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { serverNow } from '../session/server-time.ts';
 import { mayDelete, mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { type Message, placeOf } from '../state/place.ts';
 import { hasHistory, mayEdit } from '../state/rules.ts';
@@ -73,7 +74,7 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
   const session = useSession();
   const navigate = useNavigate();
   const place = placeOf(message, model.ownId);
-  const now = Date.now();
+  const now = serverNow(session.state);
   // The focus goes where the action leads, not back to the button.
   const [keepsFocus, setKeepsFocus] = useState(true);
   const elsewhere = (act: () => void) => (): void => {

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
+import { serverNow } from '../session/server-time.ts';
 import { listText, numberText, t } from '../text/text.ts';
 import { dateLanguage } from './dates.ts';
 import { Outcome } from './outcome.tsx';
@@ -14,13 +15,14 @@ const retryForMs = 5_000;
 
 /** The state of the server. It is read again every half minute while it is shown. */
 export function Server() {
-  const { client } = useSession();
+  const session = useSession();
+  const { client } = session;
   const [read, setRead] = useState<{ status: Status; at: Date }>();
   const task = useTask();
   const load = useCallback(async () => {
     const status = await client.getServerStatus({}, { retryForMs });
-    setRead({ status, at: new Date() });
-  }, [client]);
+    setRead({ status, at: new Date(serverNow(session.state)) });
+  }, [session, client]);
   useEffect(() => {
     let isShown = true;
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { serverNow } from '../session/server-time.ts';
 import type { Model } from '../state/model.ts';
 import { directPlace } from '../state/place.ts';
 import { lastSeenOf } from '../state/social.ts';
@@ -63,6 +64,7 @@ export default function Person({ userId }: { userId: number }) {
 }
 
 function Facts({ user, fields, model }: { user: User; fields: readonly ProfileField[]; model: Model }) {
+  const now = new Date(serverNow(useSession().state));
   const address = user.delivery_email ?? (user.is_bot ? user.email : undefined);
   const status = model.statuses.get(user.user_id);
   const groups = ownGroups(model).filter(({ members }) => members.has(user.user_id));
@@ -78,7 +80,7 @@ function Facts({ user, fields, model }: { user: User; fields: readonly ProfileFi
       <Fact name={t('presence')}>{!user.is_bot && user.is_active && <PresenceOf userId={user.user_id} />}</Fact>
       <Fact name={t('role')}>{roleOf(user, model)}</Fact>
       <Fact name={t('personAddress')}>{address && <a href={`mailto:${address}`}>{address}</a>}</Fact>
-      <Fact name={t('localTime')}>{localTime(user.timezone)}</Fact>
+      <Fact name={t('localTime')}>{localTime(user.timezone, now)}</Fact>
       <Fact name={t('groups')}>{groups.map(({ name }) => name).join(', ')}</Fact>
       {fields.map((field) => {
         const value = user.profile_data?.[field.id];
@@ -129,10 +131,10 @@ function roleOf(user: User, model: Model): string {
 }
 
 /** The time of day in a time zone; undefined if there is none, or the browser does not know it. */
-function localTime(timeZone: string): string | undefined {
+function localTime(timeZone: string, now: Date): string | undefined {
   if (timeZone === '') return undefined;
   try {
-    return new Intl.DateTimeFormat(dateLanguage(), { timeStyle: 'short', timeZone }).format(new Date());
+    return new Intl.DateTimeFormat(dateLanguage(), { timeStyle: 'short', timeZone }).format(now);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
+import { serverNow } from '../session/server-time.ts';
 import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { type Conversation, conversationsOf } from '../state/recent.ts';
@@ -41,6 +42,7 @@ export function RecentPage() {
       titleOf(model, place).toLowerCase().includes(filter.trim().toLowerCase()) &&
       (!isUnreadOnly || model.unread.has(one)),
   );
+  const today = new Date(serverNow(session.state)).toDateString();
   usePageTitle(t('recentConversations'));
   return (
     <main className="conversation">
@@ -67,7 +69,7 @@ export function RecentPage() {
         {found.length > 0 && (
           <ul className="recent" aria-label={t('conversations')}>
             {found.slice(0, maxShown).map((one) => (
-              <Line key={one.key} model={model} conversation={one} />
+              <Line key={one.key} model={model} conversation={one} today={today} />
             ))}
           </ul>
         )}
@@ -83,11 +85,10 @@ export function RecentPage() {
   );
 }
 
-function Line({ model, conversation }: { model: Model; conversation: Conversation }) {
+function Line({ model, conversation, today }: { model: Model; conversation: Conversation; today: string }) {
   const { key, place, newest, senderIds } = conversation;
   const unread = model.unread.get(key)?.ids.size ?? 0;
   const at = new Date(newest.timestamp * 1_000);
-  const isToday = at.toDateString() === new Date().toDateString();
   const more = senderIds.length - shownSenders;
   const color = place.kind === 'topic' ? model.channels.get(place.channelId)?.color : undefined;
   const names = senderIds
@@ -101,7 +102,9 @@ function Line({ model, conversation }: { model: Model; conversation: Conversatio
         <span className="label">{titleOf(model, place)}</span>
         <span className="senders">{more > 0 ? t('namesAndMore', { names, count: more }) : names}</span>
         <span className="counts">{unread > 0 && <UnreadCount of={unread} />}</span>
-        <time dateTime={at.toISOString()}>{isToday ? timeFormat.format(at) : dayFormat.format(at)}</time>
+        <time dateTime={at.toISOString()}>
+          {at.toDateString() === today ? timeFormat.format(at) : dayFormat.format(at)}
+        </time>
       </PageLink>
     </li>
   );

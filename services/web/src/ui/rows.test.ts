@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { directPlace, type Message, type Narrow, topicPlace } from '../state/place.ts';
+import type { Outgoing } from '../state/state.ts';
 import type { View } from '../state/views.ts';
 import { isRowOf, rowsOf } from './rows.ts';
 
@@ -20,7 +21,10 @@ const direct = (id: number, others: number[]): Message =>
 function rows(narrow: Narrow, listed: readonly Message[], revealed: readonly number[] = []) {
   const view = { narrow, ids: listed.map(({ id }) => id), hasNewest: true } as unknown as View;
   const messages = new Map(listed.map((one) => [one.id, one]));
-  return rowsOf({ view, messages, outbox: [], ownId: reader, muted: new Set([silenced]), revealed: new Set(revealed) });
+  return rowsOf({
+    ...{ view, messages, outbox: [], ownId: reader, clockSkew: 0 },
+    ...{ muted: new Set([silenced]), revealed: new Set(revealed) },
+  });
 }
 const topic = topicPlace(3, 'T');
 
@@ -49,4 +53,18 @@ test('direct messages with a muted person alone appear in no other list', () => 
   expect(rows({ kind: 'feed' }, listed).map(({ hidden }) => hidden)).toEqual([[2]]);
   const own = directPlace([silenced], reader);
   expect(rows(own, [direct(1, [silenced])]).map(({ hidden }) => hidden)).toEqual([[1]]);
+});
+
+test('a message on its way stands under the day of the server, whatever the clock of this machine says', () => {
+  const view = { narrow: topic, ids: [1], hasNewest: true } as unknown as View;
+  const clockSkew = -2 * 24 * 60 * 60;
+  const outgoing: Outgoing = { id: 'a', place: topic, content: 'Hi', at: (at + 2 - clockSkew) * 1_000, queueId: 'q' };
+  const shown = rowsOf({
+    ...{ view, messages: new Map([[1, inTopic(1, reader)]]), outbox: [outgoing], ownId: reader, clockSkew },
+    ...{ muted: new Set<number>(), revealed: new Set<number>() },
+  });
+  expect(shown.map(({ day, isNamed }) => [day !== undefined, isNamed])).toEqual([
+    [true, true],
+    [false, false],
+  ]);
 });

@@ -28,13 +28,15 @@ interface Listed {
   messages: ReadonlyMap<number, Message>;
   outbox: readonly Outgoing[];
   ownId: number;
+  /** Outgoing messages have the time of this machine. */
+  clockSkew: number;
   muted: ReadonlySet<number>;
   /** Messages of muted people that the reader wants to see nevertheless. */
   revealed: ReadonlySet<number>;
 }
 
 /** The rows of a list: date lines, places and senders stand where they change. */
-export function rowsOf({ view, messages, outbox, ownId, muted, revealed }: Listed): Row[] {
+export function rowsOf({ view, messages, outbox, ownId, clockSkew, muted, revealed }: Listed): Row[] {
   const rows: Row[] = [];
   let before: { day: string; place: string; senderId: number; at: number } | undefined;
   const add = (
@@ -62,7 +64,7 @@ export function rowsOf({ view, messages, outbox, ownId, muted, revealed }: Liste
   }
   if (view.hasNewest)
     for (const outgoing of outbox) {
-      const now = { place: keyOf(outgoing.place), senderId: ownId, at: Math.floor(outgoing.at / 1_000) };
+      const now = { place: keyOf(outgoing.place), senderId: ownId, at: Math.floor(outgoing.at / 1_000) + clockSkew };
       add(now, { key: outgoing.id, message: undefined, outgoing });
     }
   return rows;

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect } from 'react';
+import { serverNow } from '../session/server-time.ts';
 import type { Session } from '../session/session.ts';
 import { isMuted, type Model } from '../state/model.ts';
 import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
@@ -67,7 +68,7 @@ const messages: Record<string, ActOn> = {
   Enter: ({ session, navigate }, message) => reply(session, navigate, message),
   '>': ({ session, navigate }, message) => void quote(session, navigate, message),
   e: ({ session }, message) => {
-    if (mayEdit(session.state.model, message, Date.now())) edit(message.id);
+    if (mayEdit(session.state.model, message, serverNow(session.state))) edit(message.id);
   },
   '+': ({ session }, message) => void session.actions.toggleReaction(message, thumbsUp, session.state.model.ownId),
   ':': ({ session }, message) => react(session, message.id),

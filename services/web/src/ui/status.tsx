@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { serverNow } from '../session/server-time.ts';
 import { type Availability, availabilityOf } from '../state/social.ts';
 import { t } from '../text/text.ts';
 import { EmojiGlyph } from './emoji.tsx';
@@ -22,12 +23,11 @@ function subscribeToClock(listener: () => void): () => void {
   };
 }
 
-const currentTick = (): number => Math.floor(Date.now() / 1_000 / tickSeconds) * tickSeconds;
-
 /** The time of the server in seconds, exact to half a minute. */
 function useServerTime(): number {
-  const skew = useSelected(({ clockSkew }) => clockSkew);
-  return useSyncExternalStore(subscribeToClock, currentTick) + skew;
+  const clockSkew = useSelected((state) => state.clockSkew);
+  const currentTick = (): number => Math.floor(serverNow({ clockSkew }) / 1_000 / tickSeconds) * tickSeconds;
+  return useSyncExternalStore(subscribeToClock, currentTick);
 }
 
 export function useAvailability(userId: number): Availability {
