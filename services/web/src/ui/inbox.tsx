@@ -1,52 +1,66 @@
-import { useEffect } from 'react';
-import { isMuted, type Model } from '../state/model.ts';
-import { keyOf, type Place } from '../state/place.ts';
+import { memo, useEffect, useMemo, useState } from 'react';
+import { isMuted } from '../state/model.ts';
+import type { Place } from '../state/place.ts';
 import { t } from '../text/text.ts';
-import { channelName, peopleNames, topicName } from './names.ts';
+import { channelName, type Directory, peopleNames, topicName } from './names.ts';
 import { PageLink } from './page-link.tsx';
 import { usePageTitle } from './page-title.ts';
 import { UnreadCount } from './phrase.tsx';
-import { useSelected, useSession } from './session-context.tsx';
+import { useDirectory, useSelected, useSession } from './session-context.tsx';
+import { newestUnread, type UnreadPlace } from './unread-places.ts';
+
+const shownAtOnce = 300;
 
 interface Group {
   key: string;
   title: string;
   color: string | undefined;
-  entries: { place: Place; label: string; ids: readonly number[]; newest: number }[];
+  entries: UnreadPlace[];
 }
 
-/** Unread conversations by channel, and those with people first. Muted ones are left out. */
-function groupsOf(model: Model): Group[] {
+/** Conversations by channel, and those with people first. */
+function groupsOf(directory: Directory, shown: readonly UnreadPlace[]): Group[] {
   const groups = new Map<string, Group>();
-  for (const [placeKey, { place, ids: unread }] of model.unread) {
-    if (isMuted(model, place, placeKey)) continue;
+  for (const entry of shown) {
+    const { place } = entry;
     const isTopic = place.kind === 'topic';
     const key = isTopic ? `channel:${place.channelId}` : 'direct';
     const group = groups.get(key) ?? {
       key,
-      title: isTopic ? `#${channelName(model, place.channelId)}` : t('directMessages'),
-      color: isTopic ? model.channels.get(place.channelId)?.color : undefined,
+      title: isTopic ? `#${channelName(directory, place.channelId)}` : t('directMessages'),
+      color: isTopic ? directory.channels.get(place.channelId)?.color : undefined,
       entries: [],
     };
-    const ids = [...unread].sort((a, b) => a - b);
-    const label = isTopic ? topicName(place.topic) : peopleNames(model, place.userIds);
-    group.entries.push({ place, label, ids, newest: ids.at(-1) ?? 0 });
+    group.entries.push(entry);
     groups.set(key, group);
   }
-  for (const { entries } of groups.values()) entries.sort((a, b) => b.newest - a.newest);
   return [...groups.values()].sort(
     (a, b) => Number(b.key === 'direct') - Number(a.key === 'direct') || a.title.localeCompare(b.title),
   );
 }
 
+/** The conversations with the newest unread messages. Muted ones are left out. */
+function useUnread(most: number) {
+  const directory = useDirectory();
+  const unread = useSelected(({ model }) => model.unread);
+  const policies = useSelected(({ model }) => model.policies);
+  return useMemo(() => {
+    const muting = { ...directory, policies };
+    const { shown, hasMore } = newestUnread(unread, most, (place, key) => !isMuted(muting, place, key));
+    return { groups: groupsOf(directory, shown), hasMore };
+  }, [directory, unread, policies, most]);
+}
+
 export function InboxPage() {
   const session = useSession();
-  const model = useSelected((state) => state.model);
+  const directory = useDirectory();
+  const mentions = useSelected(({ model }) => model.marks.mentions);
+  const [most, setMost] = useState(shownAtOnce);
+  const { groups, hasMore } = useUnread(most);
   useEffect(() => {
     session.shown = undefined;
   }, [session]);
   usePageTitle(t('inbox'));
-  const groups = groupsOf(model);
   return (
     <main className="conversation">
       <h1>{t('inbox')}</h1>
@@ -61,27 +75,56 @@ export function InboxPage() {
           <section key={key} className="inbox-group" aria-label={title}>
             <h2 style={{ borderColor: color }}>{title}</h2>
             <ul>
-              {entries.map(({ place, label, ids }) => (
-                <li key={keyOf(place)} className="conversation-line">
-                  <PageLink to={place} className="entry">
-                    <span className="label">{label}</span>
-                    {ids.some((id) => model.marks.mentions.has(id)) && (
-                      <span className="mentioned" title={t('youAreMentioned')}>
-                        @<span className="hidden"> {t('youAreMentioned')}</span>
-                      </span>
-                    )}
-                    <UnreadCount of={ids.length} />
-                  </PageLink>
-                  <button type="button" title={t('markAsRead')} onClick={() => void session.actions.markRead(ids)}>
-                    <span aria-hidden="true">✓</span>
-                    <span className="hidden">{t('markNameAsRead', { name: label })}</span>
-                  </button>
-                </li>
+              {entries.map(({ key: placeKey, place, ids }) => (
+                <Line
+                  key={placeKey}
+                  place={place}
+                  label={place.kind === 'topic' ? topicName(place.topic) : peopleNames(directory, place.userIds)}
+                  ids={ids}
+                  isMentioned={[...ids].some((id) => mentions.has(id))}
+                />
               ))}
             </ul>
           </section>
         ))}
+        {hasMore && (
+          <p className="more">
+            <button type="button" onClick={() => setMost(most + shownAtOnce)}>
+              {t('showMore')}
+            </button>
+          </p>
+        )}
       </div>
     </main>
   );
 }
+
+interface LineProps {
+  place: Place;
+  label: string;
+  ids: ReadonlySet<number>;
+  isMentioned: boolean;
+}
+
+/** Drawn again only when this conversation changes: an event seldom changes more than one. */
+const Line = memo(function Line({ place, label, ids, isMentioned }: LineProps) {
+  const session = useSession();
+  const markRead = (): void => void session.actions.markRead([...ids].sort((a, b) => a - b));
+  return (
+    <li className="conversation-line">
+      <PageLink to={place} className="entry">
+        <span className="label">{label}</span>
+        {isMentioned && (
+          <span className="mentioned" title={t('youAreMentioned')}>
+            @<span className="hidden"> {t('youAreMentioned')}</span>
+          </span>
+        )}
+        <UnreadCount of={ids.size} />
+      </PageLink>
+      <button type="button" title={t('markAsRead')} onClick={markRead}>
+        <span aria-hidden="true">✓</span>
+        <span className="hidden">{t('markNameAsRead', { name: label })}</span>
+      </button>
+    </li>
+  );
+});

@@ -1,15 +1,15 @@
-import { useEffect, useMemo, useState } from 'react';
+import { memo, useEffect, useMemo, useState } from 'react';
 import { serverNow } from '../session/server-time.ts';
-import { isMuted, type Model } from '../state/model.ts';
+import { isMuted } from '../state/model.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { type Conversation, conversationsOf } from '../state/recent.ts';
 import { t } from '../text/text.ts';
 import { dateLanguage } from './dates.ts';
-import { shownName, titleOf } from './names.ts';
+import { type Directory, shownName, titleOf } from './names.ts';
 import { PageLink } from './page-link.tsx';
 import { usePageTitle } from './page-title.ts';
 import { UnreadCount } from './phrase.tsx';
-import { useSelected, useSession } from './session-context.tsx';
+import { useDirectory, useSelected, useSession } from './session-context.tsx';
 
 const all: Narrow = { kind: 'all' };
 const maxShown = 300;
@@ -21,7 +21,9 @@ const dayFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'medium' 
 export function RecentPage() {
   const session = useSession();
   const key = keyOf(all);
-  const model = useSelected((state) => state.model);
+  const directory = useDirectory();
+  const policies = useSelected(({ model }) => model.policies);
+  const unread = useSelected(({ model }) => model.unread);
   const messages = useSelected((state) => state.messages);
   const view = useSelected((state) => state.views.get(key));
   const problem = useSelected((state) => state.failed.get(key));
@@ -33,15 +35,19 @@ export function RecentPage() {
     if (isMissing) void session.open(all);
   }, [session, isMissing]);
   const conversations = useMemo(
-    () => (view ? conversationsOf(view, messages, model.ownId) : []),
-    [view, messages, model.ownId],
+    () => (view ? conversationsOf(view, messages, directory.ownId) : []),
+    [view, messages, directory.ownId],
   );
-  const found = conversations.filter(
-    ({ place, key: one }) =>
-      !(place.kind === 'direct' && isMuted(model, place)) &&
-      titleOf(model, place).toLowerCase().includes(filter.trim().toLowerCase()) &&
-      (!isUnreadOnly || model.unread.has(one)),
-  );
+  const found = useMemo(() => {
+    const muting = { ...directory, policies };
+    const wanted = filter.trim().toLowerCase();
+    return conversations.filter(
+      ({ place, key: one }) =>
+        (!isUnreadOnly || unread.has(one)) &&
+        !(place.kind === 'direct' && isMuted(muting, place)) &&
+        titleOf(directory, place).toLowerCase().includes(wanted),
+    );
+  }, [conversations, directory, policies, filter, isUnreadOnly, unread]);
   const today = new Date(serverNow(session.state)).toDateString();
   usePageTitle(t('recentConversations'));
   return (
@@ -69,7 +75,13 @@ export function RecentPage() {
         {found.length > 0 && (
           <ul className="recent" aria-label={t('conversations')}>
             {found.slice(0, maxShown).map((one) => (
-              <Line key={one.key} model={model} conversation={one} today={today} />
+              <Line
+                key={one.key}
+                directory={directory}
+                conversation={one}
+                unread={unread.get(one.key)?.ids.size ?? 0}
+                today={today}
+              />
             ))}
           </ul>
         )}
@@ -85,21 +97,29 @@ export function RecentPage() {
   );
 }
 
-function Line({ model, conversation, today }: { model: Model; conversation: Conversation; today: string }) {
-  const { key, place, newest, senderIds } = conversation;
-  const unread = model.unread.get(key)?.ids.size ?? 0;
+interface LineProps {
+  directory: Directory;
+  conversation: Conversation;
+  unread: number;
+  /** As dates write it. */
+  today: string;
+}
+
+/** Drawn again only when messages or names change: other events are more frequent. */
+const Line = memo(function Line({ directory, conversation, unread, today }: LineProps) {
+  const { place, newest, senderIds } = conversation;
   const at = new Date(newest.timestamp * 1_000);
   const more = senderIds.length - shownSenders;
-  const color = place.kind === 'topic' ? model.channels.get(place.channelId)?.color : undefined;
+  const color = place.kind === 'topic' ? directory.channels.get(place.channelId)?.color : undefined;
   const names = senderIds
     .slice(0, shownSenders)
-    .map((id) => (id === model.ownId ? t('you') : shownName(model, id)))
+    .map((id) => (id === directory.ownId ? t('you') : shownName(directory, id)))
     .join(', ');
   return (
     <li className="conversation-line">
       <PageLink to={place} className="entry">
         <span className="hash" aria-hidden="true" data-direct={place.kind === 'direct'} style={{ background: color }} />
-        <span className="label">{titleOf(model, place)}</span>
+        <span className="label">{titleOf(directory, place)}</span>
         <span className="senders">{more > 0 ? t('namesAndMore', { names, count: more }) : names}</span>
         <span className="counts">{unread > 0 && <UnreadCount of={unread} />}</span>
         <time dateTime={at.toISOString()}>
@@ -108,4 +128,4 @@ function Line({ model, conversation, today }: { model: Model; conversation: Conv
       </PageLink>
     </li>
   );
-}
+});
