@@ -28,22 +28,36 @@ export function endEdit(messageId: number): void {
 }
 
 let edited: number | undefined;
+/** The message whose text box has yet to take the focus. */
+let unfocused: number | undefined;
 const listeners = new Set<() => void>();
 
 /** Begins to edit a message; `undefined` ends it. */
 export function edit(messageId: number | undefined): void {
-  if (edited !== undefined && edited !== messageId) texts.delete(edited);
+  if (edited !== messageId) unfocused = messageId;
   edited = messageId;
   for (const listener of listeners) listener();
 }
 
+/** Whether the text box of a message takes the focus: once for each edit, not when its row comes back to the screen. */
+export function takesFocus(messageId: number): boolean {
+  if (unfocused !== messageId) return false;
+  unfocused = undefined;
+  return true;
+}
+
+const maxTexts = 50;
+/** By message, the one that was changed last at the end. */
 const texts = new Map<number, string>();
 
-/** The text of a message that is being edited, while its row is off the screen. */
+/** The unsaved text of a message, also while its row is off the screen or another message is being edited. */
 export const editedText = (messageId: number): string | undefined => texts.get(messageId);
 export function keepEditedText(messageId: number, text: string | undefined): void {
-  if (text === undefined) texts.delete(messageId);
-  else texts.set(messageId, text);
+  texts.delete(messageId);
+  if (text === undefined) return;
+  texts.set(messageId, text);
+  const [oldest] = texts.keys();
+  if (texts.size > maxTexts && oldest !== undefined) texts.delete(oldest);
 }
 
 const subscribe = (listener: () => void): (() => void) => {

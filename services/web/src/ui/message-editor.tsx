@@ -2,7 +2,7 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import type { Message } from '../state/place.ts';
 import { t } from '../text/text.ts';
 import { isOfInputMethod } from './composing.ts';
-import { editedText, keepEditedText } from './editing.ts';
+import { editedText, keepEditedText, takesFocus } from './editing.ts';
 import { useSession } from './session-context.tsx';
 
 const maxRows = 14;
@@ -14,8 +14,6 @@ export function MessageEditor({ message, onClose: close }: { message: Message; o
   const [isSaving, setSaving] = useState(false);
   const source = useRef<string>(undefined);
   const box = useRef<HTMLTextAreaElement>(null);
-  // A row that comes back to the screen does not take the focus.
-  const takesFocus = useRef(text === undefined);
   const onClose = (): void => {
     keepEditedText(message.id, undefined);
     close();
@@ -35,8 +33,7 @@ export function MessageEditor({ message, onClose: close }: { message: Message; o
     };
   }, [session, message.id]);
   useEffect(() => {
-    if (text === undefined || !takesFocus.current) return;
-    takesFocus.current = false;
+    if (text === undefined || !takesFocus(message.id)) return;
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, [text === undefined]);
