@@ -1,9 +1,10 @@
 import { ApiError, type ChatEvent, type Client, OutcomeUnknown } from '@natter/client';
-import { placeOfTyping } from '../state/edits.ts';
+import { placeOfTyping, textOf } from '../state/edits.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import type { Action, State } from '../state/state.ts';
 import { type KeptEdit, KeptEdits } from './kept-edits.ts';
 import { serverNow } from './server-time.ts';
+import { linkAfter, Uploads } from './uploads.ts';
 
 const saveAfterMs = 1_000;
 
@@ -19,6 +20,7 @@ export class Writer {
   readonly #saveTimers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #typingTimers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #kept: KeptEdits;
+  readonly uploads: Uploads;
   /** Texts that the server may have as drafts, by conversation: their saves got no answer. */
   readonly #unanswered = new Map<string, string>();
   #saving: Promise<void> = Promise.resolve();
@@ -29,6 +31,14 @@ export class Writer {
     this.#client = client;
     this.#store = store;
     this.#kept = new KeptEdits(this.#ownId);
+    this.uploads = new Uploads({
+      maxMebibytes: () => store.state().model.writing.limits.fileMebibytes,
+      append: ({ key, place }, uploaded) => {
+        const { composing, model } = store.state();
+        const text = textOf(composing, model.writing, key);
+        this.#change(key, place, text + linkAfter(text, uploaded));
+      },
+    });
     for (const [key, edit] of this.#kept.read()) this.#restore(key, edit);
   }
 

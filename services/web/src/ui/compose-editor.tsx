@@ -35,7 +35,7 @@ export function Editor({ draftKey, place, target = place, label, onSend, problem
   const mayMentionMany = useSelected(({ model }) => may(model, 'can_mention_many_users_group'));
   const box = useRef<HTMLTextAreaElement>(null);
   const [isPreview, setPreview] = useState(false);
-  const uploads = useUploads(box);
+  const uploads = useUploads(draftKey, place, box);
   useFirstFocus(box, isFocused);
   const warnings = warningsOf(text, target, { characters, mayMentionMany });
   const isBlocked = text.trim() === '' || problem !== undefined || warnings.left < 0 || uploads.isBusy;

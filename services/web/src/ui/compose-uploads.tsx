@@ -1,21 +1,12 @@
-import { type RefObject, useEffect, useRef, useState } from 'react';
-import { problemOf } from '../session/problem.ts';
-import { upload } from '../session/upload.ts';
+import { type RefObject, useLayoutEffect, useSyncExternalStore } from 'react';
+import { linkAfter, type Upload } from '../session/uploads.ts';
+import type { Place } from '../state/place.ts';
 import { t } from '../text/text.ts';
 import { insertText } from './insert-text.ts';
 import { Phrase } from './phrase.tsx';
-import { useSelected } from './session-context.tsx';
+import { useSession } from './session-context.tsx';
 
-interface Upload {
-  id: number;
-  name: string;
-  size: number;
-  sent: number;
-  problem: string | undefined;
-  request: AbortController;
-}
-
-export interface Uploads {
+export interface ShownUploads {
   all: readonly Upload[];
   /** Whether a file is on its way. */
   isBusy: boolean;
@@ -23,61 +14,33 @@ export interface Uploads {
   remove: (one: Upload) => void;
 }
 
-const mebibyte = 1024 * 1024;
-let lastId = 0;
-
-/** Files on their way. Each becomes a link in the text. */
-export function useUploads(box: RefObject<HTMLTextAreaElement | null>): Uploads {
-  const limit = useSelected(({ model }) => model.writing.limits.fileMebibytes);
-  const [all, setAll] = useState<readonly Upload[]>([]);
-  const latest = useRef(all);
-  latest.current = all;
-  useEffect(
-    () => () => {
-      for (const { request } of latest.current) request.abort();
-    },
-    [],
+/** The files of a draft on their way. Each becomes a link in the text. */
+export function useUploads(
+  key: string,
+  place: Place | undefined,
+  box: RefObject<HTMLTextAreaElement | null>,
+): ShownUploads {
+  const { uploads } = useSession().writer;
+  const all = useSyncExternalStore(uploads.subscribe, () => uploads.of(key));
+  // Ends together with the box, so that no link is put into a box that has gone.
+  useLayoutEffect(
+    () =>
+      uploads.insertInto(key, (uploaded) => {
+        if (!box.current) return;
+        const at = box.current.selectionEnd;
+        insertText(box.current, linkAfter(box.current.value.slice(0, at), uploaded), at, at);
+      }),
+    [uploads, key, box],
   );
-  const change = (id: number, by: Partial<Upload>): void =>
-    setAll((before) => before.map((one) => (one.id === id ? { ...one, ...by } : one)));
-  const drop = (id: number): void => setAll((before) => before.filter((one) => one.id !== id));
-  const begin = (file: File): Upload => {
-    const request = new AbortController();
-    const id = ++lastId;
-    const isTooLarge = limit > 0 && file.size > limit * mebibyte;
-    const problem = isTooLarge ? t('fileTooLarge', { limit }) : undefined;
-    if (!isTooLarge)
-      upload(file, { signal: request.signal, onProgress: (sent) => change(id, { sent }) }).then(
-        ({ url, filename }) => {
-          drop(id);
-          if (box.current) addLink(box.current, filename, url);
-        },
-        (error: unknown) => request.signal.aborted || change(id, { problem: problemOf(error) }),
-      );
-    return { id, name: file.name, size: file.size, sent: 0, problem, request };
-  };
   return {
     all,
     isBusy: all.some(({ problem }) => problem === undefined),
-    add: (files) => {
-      const begun = files.map(begin);
-      setAll((before) => [...before, ...begun]);
-    },
-    remove: ({ id, request }) => {
-      request.abort();
-      drop(id);
-    },
+    add: (files) => uploads.add({ key, place }, files),
+    remove: (one) => uploads.remove(key, one),
   };
 }
 
-/** A name of a file may contain signs of links. */
-function addLink(box: HTMLTextAreaElement, name: string, url: string): void {
-  const at = box.selectionEnd;
-  const before = at === 0 || /\s$/.test(box.value.slice(0, at)) ? '' : '\n';
-  insertText(box, `${before}[${name.replace(/[[\]\\`\n]/g, ' ')}](${url})\n`, at, at);
-}
-
-export function UploadList({ uploads: { all, remove } }: { uploads: Uploads }) {
+export function UploadList({ uploads: { all, remove } }: { uploads: ShownUploads }) {
   if (all.length === 0) return null;
   return (
     <ul className="uploads" aria-label={t('files')}>

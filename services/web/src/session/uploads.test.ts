@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { keyOf, topicPlace } from '../state/place.ts';
+import type { Uploaded } from './upload.ts';
+import { linkAfter, Uploads } from './uploads.ts';
+
+const place = topicPlace(1, 'files');
+const key = keyOf(place);
+const draft = { key, place };
+const file = (name: string, size = 3): File => new File([new Uint8Array(size)], name);
+
+interface Sending {
+  signal: AbortSignal;
+  progress: (bytes: number) => void;
+  end: (uploaded: Uploaded) => Promise<void>;
+  fail: () => Promise<void>;
+}
+
+/** The test decides when and how each sending ends. */
+function started() {
+  const sendings: Sending[] = [];
+  const appended: [string, string][] = [];
+  const uploads = new Uploads({
+    maxMebibytes: () => 1,
+    append: (to, { filename }) => void appended.push([to.key, filename]),
+    send: (_file, { signal, onProgress: progress }) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Uploaded>();
+      const settled = () => new Promise<void>((done) => setTimeout(done));
+      const end = (uploaded: Uploaded): Promise<void> => {
+        resolve(uploaded);
+        return settled();
+      };
+      const fail = (): Promise<void> => {
+        reject(new Error('no space'));
+        return settled();
+      };
+      sendings.push({ signal, progress, end, fail });
+      return promise;
+    },
+  });
+  return { uploads, sendings, appended };
+}
+const named = (filename: string): Uploaded => ({ filename, url: `/user_uploads/${filename}` });
+
+test('an upload goes on while its box is not on screen, and its link goes to the draft', async () => {
+  const { uploads, sendings, appended } = started();
+  const boxed: string[] = [];
+  const hide = uploads.insertInto(key, ({ filename }) => void boxed.push(filename));
+  uploads.add(draft, [file('one'), file('two')]);
+  await sendings[0]?.end(named('one'));
+  hide();
+  expect(sendings[1]?.signal.aborted).toBe(false);
+  sendings[1]?.progress(2);
+  expect(uploads.of(key).map(({ name, sent }) => [name, sent])).toEqual([['two', 2]]);
+  expect(uploads.of('another')).toEqual([]);
+  await sendings[1]?.end(named('two'));
+  expect([boxed, appended]).toEqual([['one'], [[key, 'two']]]);
+  expect(uploads.of(key)).toEqual([]);
+});
+
+test('a box that comes back gets the link, also if the one before ends after that', async () => {
+  const { uploads, sendings, appended } = started();
+  const boxed: string[] = [];
+  const hide = uploads.insertInto(key, () => void boxed.push('before'));
+  uploads.add(draft, [file('one')]);
+  uploads.insertInto(key, ({ filename }) => void boxed.push(filename));
+  hide();
+  await sendings[0]?.end(named('one'));
+  expect([boxed, appended]).toEqual([['one'], []]);
+});
+
+test('a failure stays until it is removed, and a cancelled upload leaves nothing', async () => {
+  const { uploads, sendings, appended } = started();
+  uploads.add(draft, [file('failing'), file('cancelled'), file('large', 1024 * 1024 + 1)]);
+  await sendings[0]?.fail();
+  const [failing, cancelled] = uploads.of(key);
+  if (!failing || !cancelled) throw new Error('The uploads are missing');
+  expect(failing.problem).toBe('no space');
+  uploads.remove(key, cancelled);
+  expect(sendings[1]?.signal.aborted).toBe(true);
+  await sendings[1]?.end(named('cancelled'));
+  uploads.remove(key, failing);
+  expect(uploads.of(key).map(({ problem }) => problem)).toEqual(['The file is larger than 1 MiB.']);
+  expect([sendings.length, appended]).toEqual([2, []]);
+});
+
+test.each([
+  ['', 'a.png', '[a.png](/f)\n'],
+  ['See', 'a.png', '\n[a.png](/f)\n'],
+  ['See ', 'a [1]`.png', '[a  1  .png](/f)\n'],
+])('after %j, the link to %j is %j', (text, filename, expected) => {
+  expect(linkAfter(text, { filename, url: '/f' })).toBe(expected);
+});

@@ -1,0 +1,120 @@
+import type { Place } from '../state/place.ts';
+import { t } from '../text/text.ts';
+import { problemOf } from './problem.ts';
+import { type Uploaded, upload } from './upload.ts';
+
+export interface Upload {
+  id: number;
+  name: string;
+  size: number;
+  sent: number;
+  problem: string | undefined;
+  request: AbortController;
+}
+
+/** The compose box of a conversation. */
+interface Draft {
+  key: string;
+  place: Place | undefined;
+}
+
+interface Options {
+  /** Zero for no limit. */
+  maxMebibytes: () => number;
+  /** Adds a file to a draft that is not on screen. */
+  append: (draft: Draft, uploaded: Uploaded) => void;
+  send?: typeof upload;
+}
+
+const mebibyte = 1024 * 1024;
+const none: readonly Upload[] = [];
+
+/** Files on their way, by draft. They go on while another conversation is on screen; each becomes a link in the draft. */
+export class Uploads {
+  readonly #options: Options;
+  readonly #byDraft = new Map<string, readonly Upload[]>();
+  /** The compose boxes on screen, by draft: a link that is put into a box can be undone. */
+  readonly #boxes = new Map<string, (uploaded: Uploaded) => void>();
+  readonly #listeners = new Set<() => void>();
+  #lastId = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  of(key: string): readonly Upload[] {
+    return this.#byDraft.get(key) ?? none;
+  }
+
+  /** While the box of a draft is on screen, its links go there. */
+  insertInto(key: string, insert: (uploaded: Uploaded) => void): () => void {
+    this.#boxes.set(key, insert);
+    return () => {
+      if (this.#boxes.get(key) === insert) this.#boxes.delete(key);
+    };
+  }
+
+  add(draft: Draft, files: readonly File[]): void {
+    const begun = files.map((file) => this.#begin(draft, file));
+    this.#set(draft.key, [...this.of(draft.key), ...begun]);
+  }
+
+  remove(key: string, one: Upload): void {
+    one.request.abort();
+    this.#drop(key, one);
+  }
+
+  #drop(key: string, { id }: Upload): void {
+    const left = this.of(key).filter((one) => one.id !== id);
+    this.#set(key, left);
+  }
+
+  #begin(draft: Draft, file: File): Upload {
+    const { maxMebibytes, send = upload } = this.#options;
+    const limit = maxMebibytes();
+    const isTooLarge = limit > 0 && file.size > limit * mebibyte;
+    const one: Upload = {
+      id: ++this.#lastId,
+      name: file.name,
+      size: file.size,
+      sent: 0,
+      problem: isTooLarge ? t('fileTooLarge', { limit }) : undefined,
+      request: new AbortController(),
+    };
+    if (isTooLarge) return one;
+    const { signal } = one.request;
+    const change = (by: Partial<Upload>): void =>
+      this.#set(
+        draft.key,
+        this.of(draft.key).map((other) => (other.id === one.id ? { ...other, ...by } : other)),
+      );
+    send(file, { signal, onProgress: (sent) => change({ sent }) }).then(
+      (uploaded) => {
+        if (signal.aborted) return;
+        this.#drop(draft.key, one);
+        const insert = this.#boxes.get(draft.key);
+        if (insert) insert(uploaded);
+        else this.#options.append(draft, uploaded);
+      },
+      (error: unknown) => signal.aborted || change({ problem: problemOf(error) }),
+    );
+    return one;
+  }
+
+  #set(key: string, all: readonly Upload[]): void {
+    if (all.length > 0) this.#byDraft.set(key, all);
+    else this.#byDraft.delete(key);
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The link to a file, after a text. The name may contain signs of links. */
+export function linkAfter(text: string, { filename, url }: Uploaded): string {
+  const before = text === '' || /\s$/.test(text) ? '' : '\n';
+  return `${before}[${filename.replace(/[[\]\\`\n]/g, ' ')}](${url})\n`;
+}
