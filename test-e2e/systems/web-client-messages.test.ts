@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
 import { message, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
-/** Earlier versions, pictures and linked pages of messages in the web client, in Chromium. */
+/** Edits, earlier versions, topics, pictures and linked pages of messages in the web client, in Chromium. */
 
 /** A picture in one color, in Portable Network Graphics. */
 const red = Buffer.from(
@@ -210,6 +210,75 @@ test('a linked page appears below its message with its picture, and the message 
   await checkColors(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await expect.poll(() => hasNoOverflow(page)).toBe(true);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an unsaved edit is there again after another message was edited, until it is given up', async () => {
+  const [one, two] = [await send('member', 'edits', 'The first'), await send('member', 'edits', 'The second')];
+  const { page, faults } = await web.visit('member', topicPath('edits'));
+  const editor = (id: number) => article(page, id).getByRole('textbox', { name: 'Text of the message' });
+  const edit = async (id: number): Promise<void> => {
+    await article(page, id).focus();
+    await page.keyboard.press('e');
+    await editor(id).waitFor();
+    const focused =
+      'document.activeElement.matches("textarea") && document.activeElement.closest("article").dataset.message';
+    await expect.poll(() => page.evaluate(focused)).toBe(String(id));
+  };
+  await edit(one);
+  await editor(one).fill('The first, not saved');
+  await edit(two);
+  await editor(one).waitFor({ state: 'detached' });
+  await edit(one);
+  expect(await editor(one).inputValue()).toBe('The first, not saved');
+  await editor(one).press('Escape');
+  await editor(one).waitFor({ state: 'detached' });
+  await edit(one);
+  expect(await editor(one).inputValue()).toBe('The first');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('whether a message may be edited does not depend on the clock of the machine', async () => {
+  const id = await send('member', 'clock', 'Just now');
+  const { page, faults } = await web.visit('member', topicPath('clock'));
+  await page.addInitScript('const now = Date.now.bind(Date); Date.now = () => now() + 172_800_000;');
+  await page.reload();
+  const editsOffered = async (): Promise<number> => {
+    await article(page, id).focus();
+    await article(page, id).getByRole('button', { name: 'More actions' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Copy link' }).waitFor();
+    const count = await page.getByRole('menuitem', { name: /^Edit e$/ }).count();
+    await page.keyboard.press('Escape');
+    await page.getByRole('menuitem', { name: 'Copy link' }).waitFor({ state: 'detached' });
+    return count;
+  };
+  // The clocks are compared soon after the page is there.
+  await expect.poll(editsOffered).toBe(1);
+  await article(page, id).focus();
+  await page.keyboard.press('e');
+  await article(page, id).getByRole('textbox').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('the topics of a channel follow its messages without another request', async () => {
+  await send('member2', 'before', 'Hello');
+  const { page, faults } = await web.visit('member', `/channel/${web.general}`);
+  const requests: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes(`/users/me/${web.general}/topics`)) requests.push(request.url());
+  });
+  await page.getByRole('button', { name: 'Topics of general' }).click();
+  const newest = page.locator('.topics a .label').first();
+  await expect.poll(() => newest.textContent()).toBe('before');
+  for (const topic of ['a new one', 'another', 'before']) {
+    const id = await send('member2', topic, `In ${topic}`);
+    await article(page, id).waitFor();
+    await expect.poll(() => newest.textContent()).toBe(topic);
+  }
+  expect(requests.length).toBe(1);
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -259,3 +259,55 @@ test('a message is brought back by a reminder', async () => {
   await expect.poll(async () => (await web.clientOf('member').getReminders()).reminders).toEqual([]);
   await leave(visit);
 });
+
+/** As WebKit reports the Enter that confirms a conversion: after the end of the composition. */
+const confirmConversion = `document.querySelector('#compose').dispatchEvent(
+  new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }),
+)`;
+
+test('an Enter that confirms a conversion of an input method sends nothing', async () => {
+  const visit = await logIn('member', pathOf('conversion'));
+  const { page } = visit;
+  await box(page).fill('こんにちは');
+  await page.evaluate(confirmConversion);
+  await box(page).pressSequentially('、世界');
+  await box(page).press('Enter');
+  await message(page, '世界').waitFor();
+  expect(await content(page, 'こんにちは').allTextContents()).toEqual(['こんにちは、世界']);
+  await leave(visit);
+});
+
+test('an upload goes on while another page is open, and its link is in the draft', async () => {
+  const visit = await logIn('member', pathOf('away'));
+  const { page } = visit;
+  const member = web.clientOf('member');
+  const held = Promise.withResolvers<void>();
+  await page.route('**/json/tus/*', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const openInbox = async (): Promise<void> => {
+    await page.getByRole('link', { name: 'Inbox' }).click();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  };
+  const progress = page.getByRole('progressbar', { name: 'Upload of away.txt' });
+  await box(page).fill('See');
+  await page
+    .locator('.compose input[type=file]')
+    .setInputFiles([{ name: 'away.txt', mimeType: 'text/plain', buffer: Buffer.from('some notes') }]);
+  await progress.waitFor();
+  await openInbox();
+  await page.goBack();
+  await progress.waitFor();
+  await openInbox();
+  held.resolve();
+  const drafts = async () => (await member.getDrafts()).drafts.map((one) => one.content);
+  await expect.poll(drafts).toEqual([expect.stringMatching(/^See\n\[away\.txt\]\(\/user_uploads\/\S+\)$/)]);
+  await page.goBack();
+  await expect.poll(() => box(page).inputValue()).toContain('[away.txt](/user_uploads/');
+  expect(await progress.count()).toBe(0);
+  await box(page).press('Enter');
+  await content(page, 'See').getByRole('link', { name: 'away.txt' }).waitFor();
+  await expect.poll(drafts).toEqual([]);
+  await leave(visit);
+});
