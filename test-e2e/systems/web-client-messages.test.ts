@@ -282,3 +282,27 @@ test('the topics of a channel follow its messages without another request', asyn
   expect(faults).toEqual([]);
   await page.context().close();
 });
+
+test('the sidebar begins with some of many unread topics, and the inbox follows what is read', async () => {
+  const topics = [...Array(45).keys()].map((nth) => `many ${nth}`);
+  for (const topic of topics) await send('member2', topic, 'Unread');
+  const { page, faults } = await web.visit('member', '/inbox');
+  const entries = page.locator('.topics a');
+  await page.getByRole('button', { name: 'Topics of general' }).click();
+  // The 8 newest, and 30 of the others.
+  await expect.poll(() => entries.count()).toBe(38);
+  expect(await entries.locator('.label').first().textContent()).toBe('many 44');
+  const more = page.getByRole('button', { name: 'Show more topics of general' });
+  expect(await findingsOf(page)).toEqual([]);
+  await more.click();
+  await more.waitFor({ state: 'detached' });
+  await expect.poll(() => entries.filter({ hasText: /^many / }).count()).toBe(45);
+  const inbox = page.getByRole('region', { name: '#general' });
+  await inbox.getByRole('link', { name: /^many 3 / }).waitFor();
+  await inbox.getByRole('button', { name: 'Mark many 3 as read' }).click();
+  await inbox.getByRole('link', { name: /^many 3 / }).waitFor({ state: 'detached' });
+  await send('member2', 'many 3', 'Another');
+  await expect.poll(() => inbox.getByRole('link').first().textContent()).toContain('many 3');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
