@@ -1,20 +1,17 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
 let from: number;
 let to: number;
+const make = async (name: string): Promise<number> => {
+  const subscribers = [realm.owner.user_id, realm.member.user_id];
+  return (await realm.owner.ok('POST', '/channels/create', { name, subscribers })).id;
+};
 beforeAll(async () => {
   realm = await openRealm();
   // Channel events would add messages of a bot.
   await realm.owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
-  const make = async (name: string): Promise<number> =>
-    (
-      await realm.owner.ok('POST', '/channels/create', {
-        name,
-        subscribers: [realm.owner.user_id, realm.member.user_id],
-      })
-    ).id;
   from = await make('from');
   to = await make('to');
 });
@@ -54,4 +51,47 @@ test('the first message of a channel follows deletions and moves, and is told', 
   expect(await firstOf(from)).toBeNull();
   const again = await send(from, 'again');
   expect(await firstOf(from)).toBe(again);
+});
+
+test('a deletion beside a move into the channel does not announce a later message as the first', async () => {
+  const { owner } = realm;
+  const [source, target] = [await make('source'), await make('target')];
+  const [older, first, second] = [await send(source, 'a'), await send(target, 'b'), await send(target, 'c')];
+  // Then no consumer of these messages waits below.
+  await expect.poll(async () => [await firstOf(source), await firstOf(target)]).toEqual([older, first]);
+  await connected((clock) =>
+    connected(async (other) => {
+      await clock.query('BEGIN');
+      const { rows } = await clock.query<{ pid: number }>(
+        'SELECT pg_backend_pid() AS pid FROM log.clock WHERE realm_id = $1 FOR UPDATE',
+        [realm.id],
+      );
+      /** The requests that wait for the clock, or for a request that waits for it. */
+      const waiting = async (): Promise<number | null> =>
+        (
+          await other.query(
+            `WITH waits AS (SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename = 'natter_messaging'),
+               next AS (SELECT pid FROM waits WHERE $1 = ANY (by))
+             SELECT pid FROM next UNION SELECT w.pid FROM waits w, next WHERE next.pid = ANY (w.by)`,
+            [rows[0]?.pid],
+          )
+        ).rowCount;
+      const changes: Promise<Json>[] = [];
+      try {
+        const form = { stream_id: target, send_notification_to_new_thread: false };
+        changes.push(owner.ok('PATCH', `/messages/${older}`, form));
+        await expect.poll(waiting).toBe(1);
+        changes.push(owner.ok('DELETE', `/messages/${first}`));
+        await expect.poll(waiting).toBe(2);
+      } finally {
+        await clock.query('ROLLBACK');
+      }
+      await Promise.all(changes);
+    }),
+  );
+  expect(older).toBeLessThan(second);
+  // The events of both changes have been consumed if that of a later message has.
+  const last = await send(source, 'd');
+  await expect.poll(() => firstOf(source)).toBe(last);
+  expect(await firstOf(target)).toBe(older);
 });

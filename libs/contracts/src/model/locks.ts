@@ -98,7 +98,11 @@ export const advisoryLocks = {
   'group-nesting': { number: 7303, key: 'realm', guards: 'groups do not come to contain each other' },
   emoji: { number: 7310, key: 'realm', guards: 'the order of announced lists of emoji' },
   flags: { number: 7305, key: 'user', guards: 'the order of events about flags' },
-  'channel-begin': { number: 7307, key: 'channel', guards: 'a removal of messages sees what the one before it left' },
+  'channel-begin': {
+    number: 7307,
+    key: 'channel',
+    guards: 'a removal of messages sees what moves and removals before it left',
+  },
   'muted-topics': { number: 7306, key: 'user', guards: 'the order of announced lists of muted topics' },
 } as const satisfies Record<string, AdvisoryLock>;
 

@@ -1,5 +1,5 @@
 import { badRequest, idSet, messageChangeOperations, type RequestMeta } from '@natter/contracts';
-import { type Database, requireEventRoom, sql, type Work } from '@natter/database';
+import { type Database, lockForEach, requireEventRoom, sql, type Work } from '@natter/database';
 import {
   type Handlers,
   handleWrite,
@@ -71,6 +71,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         // Before the move: the users who could see it at the old place.
         const { audience, losers } = await receivers(work, message, change, messageIds);
         if (losers.length > 0) requireEventRoom(messageIds.length);
+        if (message.channel && change.target) await lockBegins(work, [message.channel, change.target]);
         const written = { userId: actor.userId, anchor, change, messageIds, rendered };
         const at = await writeChange(work, written);
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
@@ -190,3 +191,14 @@ async function takePreferencesAlong(
     },
   );
 }
+
+/**
+ * Moves between channels and removals from them are serialized: a removal that did not see a message that is moved in
+ * would announce a later message as the first.
+ */
+const lockBegins = (work: Work, channels: readonly PostingRules[]): Promise<void> =>
+  lockForEach(
+    work,
+    'channel-begin',
+    channels.map(({ channel_id }) => channel_id),
+  );
