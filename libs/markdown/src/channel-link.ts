@@ -15,14 +15,13 @@ export const channelLink: InlineRule = (content, inline) => {
     const channel = find.channel(name);
     if (channel === undefined) return channelOnly(`${name}${rest === undefined ? '' : `>${rest}`}`, whole, inline);
     if (rest === undefined) return channelOnly(name, whole, inline);
-    const narrow = narrowOf(channel);
     const id = { 'data-stream-id': String(channel.id) };
     const [, topic = rest, messageId] = MESSAGE.exec(rest) ?? [];
-    const inTopic = `${narrow}/topic/${hashEncode(topic)}`;
     if (messageId !== undefined) {
       const shown = [...titleOf(name, topic), text(' @ 💬')];
-      return inline.mark([linkTo('message-link', {}, `${inTopic}/near/${messageId}`, shown)], whole);
+      return inline.mark([linkTo('message-link', {}, messageAddress(channel, topic, messageId), shown)], whole);
     }
+    const inTopic = topicAddress(channel, topic);
     const latest = find.latestMessageId(channel.id, topic);
     const href = latest === undefined ? inTopic : `${inTopic}/with/${latest}`;
     return inline.mark([linkTo('stream-topic', id, href, titleOf(name, topic))], whole);
@@ -37,8 +36,18 @@ function channelOnly(name: string, whole: string, inline: Inline): string {
   return inline.mark([linkTo('stream', id, narrowOf(channel), [text(`#${name}`)])], whole);
 }
 
-const narrowOf = ({ id, name }: { id: number; name: string }): string =>
-  `/#narrow/channel/${id}-${hashEncode(name.replaceAll(' ', '-'))}`;
+interface Channel {
+  id: number;
+  name: string;
+}
+
+const narrowOf = ({ id, name }: Channel): string => `/#narrow/channel/${id}-${hashEncode(name.replaceAll(' ', '-'))}`;
+
+const topicAddress = (channel: Channel, topic: string): string => `${narrowOf(channel)}/topic/${hashEncode(topic)}`;
+
+/** The address of a message in a channel. It has no character with a meaning in Markdown. */
+export const messageAddress = (channel: Channel, topic: string, messageId: number | string): string =>
+  `${topicAddress(channel, topic)}/near/${messageId}`;
 
 const linkTo = (kind: string, attributes: Record<string, string>, href: string, shown: Node[]) =>
   element('a', { class: kind, ...attributes, href }, shown);

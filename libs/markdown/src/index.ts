@@ -1,4 +1,5 @@
-/** Names of emoji and emoticons, and the types of rendered content. Services render with `@natter/renderer`. */
+/** Names of emoji and emoticons, addresses, and the types of rendered content. Services render with `@natter/renderer`. */
+export { messageAddress } from './channel-link.ts';
 export type { Linkifier, RenderContext, Rendered } from './context.ts';
 export { hasEmoticons } from './emoticon.ts';
 export { externalContentAddress } from './external-content.ts';

@@ -46,6 +46,10 @@ export interface Change {
   movableSince: number | undefined;
 }
 
+/** Whether a change resolves or reopens a topic, and does nothing else. */
+export const isOnlyResolution = ({ isResolveToggle, target, content }: Change): boolean =>
+  isResolveToggle && !target && content === undefined;
+
 /** Clients measure the time limit from the moment the editor was opened. */
 const graceSeconds = 20;
 

@@ -10,7 +10,6 @@ import {
   type UserContext,
   type WriteContext,
 } from '@natter/service-kit';
-import { z } from 'zod';
 import { emitChannelBegins } from '../model/changes/channel-begins.ts';
 import { deletionEvents } from '../model/changes/delete-event.ts';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
@@ -18,17 +17,16 @@ import type { PostingRules } from '../model/channel-cache.ts';
 import { filesReferredBy, referencesOfEdit } from '../model/files/references.ts';
 import { linkifiersOf } from '../model/linkifiers.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
-import { nameOf } from '../model/people.ts';
 import { flagsOfReceivers } from '../model/readers.ts';
 import type { RenderContent } from '../model/sending/render-content.ts';
 import { hasProtectedHistory } from '../model/subscription-periods.ts';
-import { moveTopicPreferences } from '../model/user-topics.ts';
 import { withdraw } from '../model/withdrawals.ts';
 import { admitMove, type Move } from './admit-move.ts';
-import { type Change, decideChange, type Params } from './change-decision.ts';
-import { readersAmong, receivers } from './change-receivers.ts';
-import { queueMoveNotices } from './move-notices.ts';
+import { type Change, decideChange, isOnlyResolution, type Params } from './change-decision.ts';
+import { receivers } from './change-receivers.ts';
+import { followMove } from './follow-move.ts';
 import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChange } from './moved-messages.ts';
+import { dropWaitingNotice } from './undo-resolution.ts';
 import { updateEvent } from './update-event.ts';
 
 interface Sources {
@@ -65,6 +63,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         isMove && change.mode !== 'change_one' ? await admit(context, { message, anchor, change, onlySeenBy }) : 1;
       return context.write(async (work) => {
         work.expectVersions(expected);
+        const isUndone = isMove && (await dropUndone(work, anchor, change));
         // The messages of the move in their order, not the anchor first.
         const messageIds = isMove ? await lockMoved(work, anchor, change, { counted, onlySeenBy }) : [anchor.id];
         await lockAnchor(work, anchor);
@@ -83,22 +82,18 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           await withdraw(work, losers, messageIds);
         }
         if (message.channel && change.target) await emitChannelBegins(work, message.channel.channel_id, messageIds);
-        const isWhole =
-          isMove &&
-          message.channel !== undefined &&
-          !(await hasOthers(work, message.channel.channel_id, anchor.topic, messageIds));
-        if (message.channel && isWhole)
-          await takePreferencesAlong(work, { channel: message.channel, topic: anchor.topic }, change, messageIds);
-        if (message.channel && isMove)
-          await queueMoveNotices(work, {
-            mover: { id: actor.userId, name: (await nameOf(work, work.realmId, actor.userId)) ?? '' },
+        if (message.channel && isMove) {
+          const move = {
+            moverId: actor.userId,
             anchor,
             channel: message.channel,
             change,
-            movedCount: messageIds.length,
-            isWhole,
+            messageIds,
+            isUndone,
             params,
-          });
+          };
+          await followMove(work, move);
+        }
         const { content } = change;
         return {
           detached_uploads:
@@ -159,39 +154,6 @@ async function readAnchor(database: Database, realmId: number, id: number): Prom
   return anchor;
 }
 
-async function hasOthers(
-  work: Work,
-  channelId: number,
-  topic: string,
-  messageIds: readonly number[],
-): Promise<boolean> {
-  const { found } = await work.one(sql.type(z.object({ found: z.boolean() }))`
-    SELECT EXISTS (SELECT FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND lower(topic) = lower(${topic})
-        AND id <> ALL(${sql.array([...messageIds], 'int8')})) AS found`);
-  return found;
-}
-
-/** Topic preferences of users who can follow are moved with the topic. */
-async function takePreferencesAlong(
-  work: Work,
-  { channel, topic }: { channel: PostingRules; topic: string },
-  change: Change,
-  messageIds: readonly number[],
-): Promise<void> {
-  const to = change.target ?? channel;
-  const newTopic = change.topic ?? topic;
-  return moveTopicPreferences(
-    work,
-    { channelId: channel.channel_id, topic },
-    {
-      channelId: to.channel_id,
-      topic: newTopic,
-      exists: await hasOthers(work, to.channel_id, newTopic, messageIds),
-      readersAmong: (userIds) => readersAmong(work, to, userIds),
-    },
-  );
-}
-
 /**
  * Moves between channels and removals from them are serialized: a removal that did not see a message that is moved in
  * would announce a later message as the first.
@@ -202,3 +164,10 @@ const lockBegins = (work: Work, channels: readonly PostingRules[]): Promise<void
     'channel-begin',
     channels.map(({ channel_id }) => channel_id),
   );
+
+/** Drops the waiting notice about a topic that is resolved or reopened again; returns whether there was one. */
+async function dropUndone(work: Work, { channel_id, topic }: Anchor, change: Change): Promise<boolean> {
+  // The notice would stay in the topic if one message left it.
+  if (!isOnlyResolution(change) || change.mode === 'change_one' || channel_id === null) return false;
+  return dropWaitingNotice(work, { channelId: channel_id, topic });
+}

@@ -1,0 +1,119 @@
+import { type Client, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import { channel } from '../channels/setting.ts';
+
+let realm: Realm;
+let at: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  await realm.owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
+  at = await channel(realm.owner, [realm.owner, realm.member, realm.member2]);
+});
+
+const send = async (topic: string, who: Client = realm.member, to = at): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'channel', to, topic, content: 'hello' })).id;
+
+/** The bot's messages in a topic, as a user sees them: source and flags. */
+async function noticesIn(topic: string, who: Client = realm.member, to = at): Promise<[string, string[]][]> {
+  await noticesSent(realm.id);
+  const narrow = [
+    { operator: 'channel', operand: to },
+    { operator: 'topic', operand: topic },
+  ];
+  const page = { anchor: 'newest', num_before: 100, num_after: 0, apply_markdown: false, narrow };
+  const { messages } = await who.ok('GET', '/messages', page);
+  return messages
+    .filter(({ sender_full_name }: Json) => sender_full_name === 'Notification Bot')
+    .map(({ content, flags }: Json) => [content, flags]);
+}
+const textsIn = async (...of: Parameters<typeof noticesIn>): Promise<string[]> =>
+  (await noticesIn(...of)).map(([text]) => text);
+
+const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
+const by = (): string => `by @_**${realm.member.full_name}|${realm.member.user_id}**.`;
+const nameOf = async (id: number): Promise<string> => (await realm.owner.ok('GET', `/streams/${id}`)).stream.name;
+
+test('notices about a move are read for its mover alone', async () => {
+  const id = await send('first name');
+  await realm.member.ok('PATCH', `/messages/${id}`, { topic: 'second name', propagate_mode: 'change_all', ...both });
+  const name = await nameOf(at);
+  const [here, away] = [
+    `This topic was moved here from #**${name}>first name** ${by()}`,
+    `This topic was moved to #**${name}>second name** ${by()}`,
+  ];
+  expect(await noticesIn('second name')).toEqual([[here, ['read']]]);
+  expect(await noticesIn('first name')).toEqual([[away, ['read']]]);
+  expect(await noticesIn('second name', realm.member2)).toEqual([[here, []]]);
+  expect(await noticesIn('first name', realm.member2)).toEqual([[away, []]]);
+});
+
+test('a topic that is moved into another one is announced there as messages', async () => {
+  const name = await nameOf(at);
+  await send('joined');
+  const one = await send('one (1)');
+  const several = [await send('several'), await send('several')];
+  const move = { topic: 'joined', propagate_mode: 'change_all', ...both };
+  for (const id of [one, several[0]]) await realm.member.ok('PATCH', `/messages/${id}`, move);
+  const address = `/#narrow/channel/${at}-${name.replaceAll(' ', '-')}/topic/joined/near/${one}`;
+  expect(await textsIn('joined')).toEqual([
+    `[A message](${address}) was moved here from #**${name}>one (1)** ${by()}`,
+    `2 messages were moved here from #**${name}>several** ${by()}`,
+  ]);
+  expect(await textsIn('several')).toEqual([`This topic was moved to #**${name}>joined** ${by()}`]);
+});
+
+test('the link to a moved message works whatever its topic is called', async () => {
+  const topic = 'a_b_ ~~c~~ (d) [e](f) *g* `h`';
+  const [id] = [await send('split'), await send('split')];
+  await realm.member.ok('PATCH', `/messages/${id}`, { topic, ...both });
+  await noticesSent(realm.id);
+  const page = { anchor: 'newest', num_before: 1, num_after: 0, narrow: [{ operator: 'topic', operand: topic }] };
+  const [notice] = (await realm.member.ok('GET', '/messages', page)).messages;
+  const encoded = 'a_b_.20~~c~~.20.28d.29.20.5Be.5D.28f.29.20.2Ag.2A.20.60h.60';
+  expect(notice.content).toContain(`/topic/${encoded}/near/${id}">A message</a> was moved here from`);
+});
+
+test.each(['change_one', 'change_later'])(
+  'a part of a topic that is resolved with %s is told as resolved',
+  async (mode) => {
+    const topic = `partly ${mode}`;
+    const [first, second] = [await send(topic), await send(topic)];
+    await realm.member.ok('PATCH', `/messages/${second}`, { topic: `✔ ${topic}`, propagate_mode: mode });
+    expect(await textsIn(`✔ ${topic}`)).toEqual([
+      `@_**${realm.member.full_name}|${realm.member.user_id}** has marked this topic as resolved.`,
+    ]);
+    expect((await realm.member.ok('GET', `/messages/${first}`)).message.subject).toBe(topic);
+  },
+);
+
+test('a whole topic as its mover sees it is told as whole, and preferences go along', async () => {
+  const { member, member2 } = realm;
+  const latecomer = await realm.person();
+  const principals = { principals: [latecomer.user_id] };
+  const form = { invite_only: true, history_public_to_subscribers: false };
+  const vault = await channel(member, [member, member2], form);
+  const { stream } = await member.ok('GET', `/streams/${vault}`);
+  const subscriptions = [{ name: stream.name }];
+  for (const topic of ['resolved', 'renamed', 'split', 'joined']) await send(topic, member, vault);
+  await member2.ok('POST', '/user_topics', { stream_id: vault, topic: 'resolved', visibility_policy: 2 });
+  await member.ok('POST', '/users/me/subscriptions', { subscriptions, ...principals });
+  const move = async (topic: string, to: string, propagate_mode: string): Promise<void> => {
+    const [id] = [await send(topic, member, vault), await send(topic, member, vault)];
+    await latecomer.ok('PATCH', `/messages/${id}`, { topic: to, propagate_mode, ...both });
+  };
+  await move('resolved', '✔ resolved', 'change_all');
+  await move('renamed', 'new', 'change_all');
+  await move('split', 'joined', 'change_later');
+  const who = `@_**${latecomer.full_name}|${latecomer.user_id}**`;
+  const place = (topic: string): string => `#**${stream.name}>${topic}**`;
+  expect(await textsIn('✔ resolved', member, vault)).toEqual([`${who} has marked this topic as resolved.`]);
+  expect(await textsIn('renamed', member, vault)).toEqual([`This topic was moved to ${place('new')} by ${who}.`]);
+  expect(await textsIn('split', member, vault)).toEqual([`This topic was moved to ${place('joined')} by ${who}.`]);
+  expect(await textsIn('joined', member, vault)).toEqual([
+    `This topic was moved here from ${place('split')} by ${who}.`,
+  ]);
+  const { user_topics } = await member2.ok('POST', '/register', { fetch_event_types: ['user_topic'] });
+  expect(user_topics.filter(({ stream_id }: Json) => stream_id === vault)).toMatchObject([
+    { topic_name: '✔ resolved', visibility_policy: 2 },
+  ]);
+});
