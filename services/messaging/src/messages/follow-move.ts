@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { PostingRules } from '../model/channel-cache.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
 import { moveTopicPreferences, type Place } from '../model/user-topics.ts';
+import { followBegun } from './begun-topic.ts';
 import { readersAmong } from './change-receivers.ts';
 import { type Move, queueMoveNotices } from './move-notices.ts';
 
@@ -27,6 +28,7 @@ export async function followMove(work: Work, move: Omit<Move, 'isWhole' | 'isNew
       exists,
       readersAmong: (userIds) => readersAmong(work, to.channel, userIds),
     });
+  else await followBegun(work, anchor, messageIds, to);
   const isNew = !exists || !(await hasOthers(work, to, messageIds, moverId));
   await queueMoveNotices(work, { ...move, isWhole, isNew });
 }
