@@ -77,3 +77,23 @@ test.each(settings)('%s', async (name, attempt, isForChannelAdministrators) => {
     outsider: false,
   });
 });
+
+test.each([
+  ['can_move_messages_within_channel_group', 'renamed'],
+  ['can_resolve_topics_group', '✔'],
+])('%s of the current or the new channel counts for a move to another channel', async (name, prefix) => {
+  const { owner, member } = realm;
+  const value = (userIds: number[]) => ({ direct_members: userIds, direct_subgroups: [] });
+  const open = (holders: number[]): Promise<number> => {
+    const form = { [name]: value(holders), can_move_messages_out_of_channel_group: value([member.user_id]) };
+    return channel(owner, [owner, member], form);
+  };
+  const [without, within, elsewhere] = [await open([]), await open([member.user_id]), await open([])];
+  const move = async (from: number, stream_id: number): Promise<number> => {
+    const form = { topic: `${prefix} topic ${count + 1}`, stream_id, propagate_mode: 'change_all' };
+    return (await member.patch(`/messages/${await send(owner, from)}`, form)).status;
+  };
+  expect(await move(without, within)).toBe(200);
+  expect(await move(within, without)).toBe(200);
+  expect(await move(without, elsewhere)).toBe(400);
+});

@@ -86,6 +86,50 @@ test.each(['change_one', 'change_later'])(
   },
 );
 
+test.each([58, 59, 60])(
+  'a topic of %i characters is resolved and reopened without the right to move',
+  async (length) => {
+    const { owner, member2 } = realm;
+    const nobody = (await owner.ok('GET', '/user_groups')).user_groups.find(
+      ({ name }: Json) => name === 'role:nobody',
+    ).id;
+    const { realm_can_move_messages_between_topics_group: before } = await owner.ok('POST', '/register', {
+      fetch_event_types: ['realm'],
+    });
+    await owner.ok('PATCH', '/realm', { can_move_messages_between_topics_group: { new: nobody } });
+    const topic = `${length} `.padEnd(length, 'x');
+    const id = await send(topic, member2);
+    const change = (to: string) => member2.ok('PATCH', `/messages/${id}`, { topic: to, propagate_mode: 'change_all' });
+    await change(`✔ ${topic}`);
+    const resolved = length <= 58 ? `✔ ${topic}` : `✔ ${topic.slice(0, 55)}...`;
+    expect(await textsIn(resolved)).toMatchObject([expect.stringContaining('has marked this topic as resolved.')]);
+    const { message } = await member2.ok('GET', `/messages/${id}`);
+    expect(message.subject).toBe(resolved);
+    expect(message).not.toHaveProperty('last_moved_timestamp');
+    await change(resolved.slice(2));
+    expect((await member2.ok('GET', `/messages/${id}`)).message.subject).toBe(resolved.slice(2));
+    await owner.ok('PATCH', '/realm', { can_move_messages_between_topics_group: { new: before } });
+  },
+);
+
+test.each(['✔', '✔ ', '✔ general chat', '✔ (no topic)'])('the empty topic cannot become %j', async (topic) => {
+  for (const id of [await send(''), await send('with a name')])
+    for (const propagate_mode of ['change_one', 'change_all']) {
+      const { status, body } = await realm.member.patch(`/messages/${id}`, { topic, propagate_mode });
+      expect([status, body.msg]).toEqual([400, 'General chat cannot be marked as resolved']);
+    }
+});
+
+test('a resolved topic that is moved to another channel is told as moved', async () => {
+  const [target, name] = [await channel(realm.owner, [realm.owner, realm.member]), await nameOf(at)];
+  const id = await send('taken along');
+  const form = { topic: '✔ taken along', stream_id: target, propagate_mode: 'change_all' };
+  await realm.member.ok('PATCH', `/messages/${id}`, form);
+  expect(await textsIn('✔ taken along', realm.member, target)).toEqual([
+    `This topic was moved here from #**${name}>taken along** ${by()}`,
+  ]);
+});
+
 test('a whole topic as its mover sees it is told as whole, and preferences go along', async () => {
   const { member, member2 } = realm;
   const latecomer = await realm.person();

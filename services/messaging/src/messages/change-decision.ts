@@ -17,7 +17,7 @@ import { mayRead } from '../model/channel-access.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
 import { requireChangeable } from '../model/message-access.ts';
 import { requireTopicAllowed } from '../model/sending/posting-rights.ts';
-import { isResolveToggle } from '../model/topic-resolution.ts';
+import { isResolvedEmptyTopic, isResolveToggle } from '../model/topic-resolution.ts';
 import { namedTopic, truncatedContent } from '../model/truncated.ts';
 
 export type Params = ParamsOf<typeof messageChangeOperations.updateMessage>;
@@ -74,15 +74,17 @@ export function decideChange(params: Params, situation: Situation): Change {
     topic: topic === message.topic ? undefined : topic,
     target,
     mode: params.propagate_mode,
-    isResolveToggle: !target && isResolveToggle(message.topic, topic),
+    isResolveToggle: isResolveToggle(message.topic, topic),
     movableSince: undefined,
   };
   if (change.content === undefined && change.topic === undefined && !target) throw badRequest('Nothing to change');
+  if (change.topic !== undefined && isResolvedEmptyTopic(topic))
+    throw badRequest('General chat cannot be marked as resolved');
   if (change.content !== undefined) requireContentRight(situation);
   if (!channel) return change;
   if (change.topic !== undefined || target) requireTopicAllowed(topic, target ?? channel, situation.policy);
   const limits = [
-    ...(change.topic === undefined ? [] : [topicLimit(situation, channel, change)]),
+    ...(change.topic === undefined ? [] : [topicLimit(situation, target ? [channel, target] : [channel], change)]),
     ...(target ? [channelLimit(situation, channel, target)] : []),
   ].filter((limit) => limit !== undefined);
   if (limits.length === 0) return change;
@@ -113,30 +115,33 @@ function requireContentRight({ actor, message, policy, now }: Situation): void {
     throw badRequest('The time limit for editing this message has passed');
 }
 
-/** How long ago a message may have been sent for its topic to be changed; undefined: no limit. */
-function topicLimit(situation: Situation, channel: PostingRules, change: Change): number | undefined {
+/**
+ * How long ago a message may have been sent for its topic to be changed; undefined: no limit. A right in one of the
+ * channels, the current one and that of the move, is enough.
+ */
+function topicLimit(situation: Situation, channels: readonly PostingRules[], change: Change): number | undefined {
   const { policy } = situation;
   if (change.isResolveToggle) {
-    if (!mayInRealmOrChannel(situation, 'can_resolve_topics_group', channel, 'can_resolve_topics_group'))
+    if (!mayInRealmOrChannels(situation, 'can_resolve_topics_group', channels, 'can_resolve_topics_group'))
       throw badRequest("You don't have permission to resolve topics.");
     return undefined;
   }
-  const may = mayInRealmOrChannel(
+  const may = mayInRealmOrChannels(
     situation,
     'can_move_messages_between_topics_group',
-    channel,
+    channels,
     'can_move_messages_within_channel_group',
   );
-  if (!may && !administers(situation.actor, channel)) throw noRight();
+  if (!may && !channels.some((channel) => administers(situation.actor, channel))) throw noRight();
   return exempt(situation.actor) ? undefined : (policy.settings.move_messages_within_stream_limit_seconds ?? undefined);
 }
 
 function channelLimit(situation: Situation, channel: PostingRules, target: PostingRules): number | undefined {
   const { actor, policy } = situation;
-  const may = mayInRealmOrChannel(
+  const may = mayInRealmOrChannels(
     situation,
     'can_move_messages_between_channels_group',
-    channel,
+    [channel],
     'can_move_messages_out_of_channel_group',
   );
   if (!may && !administers(actor, channel)) throw badRequest("You don't have permission to move this message");
@@ -150,15 +155,16 @@ function channelLimit(situation: Situation, channel: PostingRules, target: Posti
   return exempt(actor) ? undefined : (policy.settings.move_messages_between_streams_limit_seconds ?? undefined);
 }
 
-function mayInRealmOrChannel(
+function mayInRealmOrChannels(
   { actor, policy }: Situation,
   realmPermission: RealmPermission,
-  channel: PostingRules,
+  channels: readonly PostingRules[],
   channelPermission: keyof typeof channelPermissions,
 ): boolean {
+  const kind = channelPermissions[channelPermission];
   return (
     isPermitted(realmPermissions[realmPermission], policy.permissions[realmPermission], actor) ||
-    isPermitted(channelPermissions[channelPermission], channel.permissions[channelPermission], actor)
+    channels.some(({ permissions }) => isPermitted(kind, permissions[channelPermission], actor))
   );
 }
 
