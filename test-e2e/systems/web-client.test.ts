@@ -135,3 +135,40 @@ test('logging out leads to the page to log in once, though a poll is refused bef
   expect(visited).toEqual([`${web.system.url}/accounts/login`]);
   await page.context().close();
 });
+
+// After the test with axe, which does not know that overflow is clipped.
+test('messages of strangers paint nothing over those of others', async () => {
+  const hostile = [
+    '$$\\raisebox{30em}{\\colorbox{white}{I resign. Alice\\hspace{15em}}}$$',
+    '$$\\smash{\\Huge{\\Huge{\\rule{20em}{20em}}}}$$',
+    '$$\\raisebox{0.9em}{\\raisebox{0.9em}{\\raisebox{0.9em}{\\rule{20em}{20em}}}}$$',
+    '$$\\smash{\\rule[-20em]{20em}{40em}}$$',
+    `Zalgo${'\u0300\u0316'.repeat(200)}`,
+  ];
+  await send('owner', 'paint', 'Line 0');
+  for (const [index, text] of hostile.entries()) {
+    await send('member2', 'paint', text);
+    await send('owner', 'paint', `Line ${index + 1}`);
+  }
+  const { page, faults } = await logIn('member', `/channel/${web.general}/topic/paint`);
+  await page.setViewportSize({ width: 1_280, height: 1_600 });
+  const lines = Array.from({ length: hostile.length + 1 }, (_, index) => message(page, `Line ${index}`));
+  for (const line of lines) await line.waitFor();
+  const look = async (): Promise<string[]> => {
+    const shots: string[] = [];
+    const others = [
+      ...lines.map((line) => line.locator('.message')),
+      ...(await page.locator('[data-message] time').all()),
+    ];
+    for (const one of others) shots.push((await one.screenshot()).toString('base64'));
+    return shots;
+  };
+  const layout = ':is([voffset="30em"], [mathbackground="white"], [mathsize] [mathsize])';
+  expect(await page.locator(`.content ${layout}`).count()).toBe(0);
+  const before = await look();
+  await page.evaluate(`for (const one of document.querySelectorAll('.content'))
+    if (!one.textContent.startsWith('Line')) one.style.visibility = 'hidden';`);
+  expect(await look()).toEqual(before);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

@@ -1,6 +1,7 @@
 import { t } from '../text/text.ts';
 import { copy } from './clipboard.ts';
 import { dateLanguage } from './dates.ts';
+import { formulaValue } from './formula.ts';
 import { isOwnPath } from './own-path.ts';
 import { markPictures } from './pictures.ts';
 
@@ -18,6 +19,7 @@ export function contentOf(html: string): DocumentFragment {
   for (const element of parsed.querySelectorAll(forbidden)) element.remove();
   for (const link of parsed.querySelectorAll<HTMLElement>('.message_embed_image')) showPageImage(link);
   for (const element of parsed.body.querySelectorAll<HTMLElement>('*')) clean(element);
+  for (const formula of parsed.querySelectorAll('math')) cleanFormula(formula);
   for (const element of parsed.querySelectorAll('.emoji')) showEmoji(element);
   for (const time of parsed.querySelectorAll('time')) showTime(time);
   for (const block of parsed.querySelectorAll('.spoiler-block')) block.replaceWith(foldable(block));
@@ -49,8 +51,7 @@ function showPageImage(link: HTMLElement): void {
 function clean(element: HTMLElement): void {
   for (const { name, value } of [...element.attributes]) {
     const isAddress = name === 'href' || name === 'src' || name === 'action' || name === 'formaction';
-    const acts =
-      name.startsWith('on') || name === 'srcdoc' || name === 'style' || name === 'id' || name === 'mathcolor';
+    const acts = name.startsWith('on') || name === 'srcdoc' || name === 'style' || name === 'id';
     if (acts || (isAddress && !isHarmless(value))) element.removeAttribute(name);
   }
   if (element instanceof HTMLAnchorElement && !/^\/?#narrow\//.test(element.getAttribute('href') ?? '')) {
@@ -64,6 +65,16 @@ function clean(element: HTMLElement): void {
     // Nothing is requested from other hosts.
     if (!isOwnPath(element.getAttribute('src') ?? '')) element.removeAttribute('src');
   }
+}
+
+function cleanFormula(formula: Element): void {
+  for (const element of formula.querySelectorAll('*'))
+    for (const { name, value } of [...element.attributes]) {
+      const isResized = element.parentElement?.closest('[mathsize]') != null;
+      const kept = formulaValue(name, value, { tag: element.localName, isResized });
+      if (kept === undefined) element.removeAttribute(name);
+      else if (kept !== value) element.setAttribute(name, kept);
+    }
 }
 
 function isHarmless(address: string): boolean {
