@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ChatEvent, type Client, createClient, follow, type State as Snapshot } from '@natter/client';
 import { type System, startSystem } from '@natter/local/system';
-import { modelOf, registerParams } from '@natter/web/model';
+import { applyToModel, modelOf, registerParams } from '@natter/web/model';
 import { directPlace, keyOf, type Message, type Narrow, placeOf, termsOf, topicPlace } from '@natter/web/place';
 import { SharedFeed } from '@natter/web/shared-feed';
 import { initialState, reduce, type State } from '@natter/web/state';
@@ -28,6 +28,40 @@ const clientOf = (name: 'owner' | 'member' | 'member2'): Client => {
   const { email, api_key } = system.people[name];
   return createClient({ url: system.url, email, apiKey: api_key });
 };
+
+/** Channels with unread messages and a mention of the reader, of which one is archived already. */
+async function openChannels(): Promise<Record<'attic' | 'cellar' | 'garage', number>> {
+  const [owner, reader, other] = [clientOf('owner'), clientOf('member'), clientOf('member2')];
+  const subscribers = Object.values(system.people).map(({ user_id }) => user_id);
+  const mention = `@**${(await reader.getOwnUser()).full_name}**`;
+  const open = async (name: string): Promise<number> => {
+    const { id } = await owner.createChannel({ name, subscribers });
+    for (const [topic, content] of [
+      ['one', 'first'],
+      ['one', mention],
+      ['two', 'third'],
+    ] as const)
+      await other.sendMessage({ type: 'channel', to: id, topic, content });
+    return id;
+  };
+  const channels = { attic: await open('attic'), cellar: await open('cellar'), garage: await open('garage') };
+  await owner.archiveChannel({ stream_id: channels.attic });
+  return channels;
+}
+
+/** Archives channels, and restores some. The reader reads and marks messages of archived ones. */
+async function changeArchive({ attic, cellar, garage }: Awaited<ReturnType<typeof openChannels>>): Promise<void> {
+  const [owner, reader] = [clientOf('owner'), clientOf('member')];
+  for (const stream_id of [cellar, garage]) await owner.archiveChannel({ stream_id });
+  for (const channelId of [attic, cellar, garage]) {
+    const { messages } = await pageOf(reader, { kind: 'channel', channelId });
+    const sent = messages.filter(({ sender_id }) => sender_id === system.people.member2.user_id);
+    const [first = 0, , third = 0] = sent.map(({ id }) => id);
+    await reader.updateFlags({ messages: [first, third], op: 'add', flag: 'read' });
+    await reader.updateFlags({ messages: [first], op: 'remove', flag: 'read' });
+  }
+  for (const stream_id of [attic, garage]) await owner.updateChannel({ stream_id, is_archived: false });
+}
 
 /** Changes that others make, and those of the reader in another client. */
 async function changeEverything(): Promise<void> {
@@ -217,6 +251,46 @@ async function changeOrganization(channelId: number, groupId: number): Promise<v
   for (const emoji_name of ['dot', 'gone']) await owner.addRealmEmoji({ emoji_name, file: dot });
   await owner.removeRealmEmoji({ emoji_name: 'gone' });
 }
+
+test('unread messages of an archived channel come back with it', async () => {
+  const reader = clientOf('member');
+  const channels = await openChannels();
+  const feed = await follow(reader, registerParams);
+  await changeArchive(channels);
+  // Of its creation, and of each change. They are sent some time after the change.
+  const notices = async () => {
+    const pages = Object.values(channels).map((id) => pageOf(reader, topicPlace(id, 'channel events')));
+    return (await Promise.all(pages)).map(({ messages }) => messages.length);
+  };
+  await expect.poll(notices).toEqual([3, 2, 3]);
+  const last = await reader.sendMessage({
+    type: 'direct',
+    to: [system.people.member.user_id],
+    content: 'the last one',
+  });
+  let model = modelOf(feed.state);
+  for await (const event of feed) {
+    if (event.type === 'gap') throw new Error('The queue ended');
+    model = applyToModel(model, event);
+    if (event.type === 'message' && event.message.id === last.id) break;
+  }
+  expect(model).toEqual(modelOf(await reader.register(registerParams)));
+  const { attic, cellar, garage } = channels;
+  const { unread, archivedUnread, marks } = model;
+  expect([[...model.archived.keys()], model.channels.has(attic), model.channels.has(garage)]).toEqual([
+    [cellar],
+    true,
+    true,
+  ]);
+  for (const [part, id] of [
+    [unread, attic],
+    [unread, garage],
+    [archivedUnread, cellar],
+  ] as const) {
+    const ids = [...(part.get(keyOf(topicPlace(id, 'one')))?.ids ?? [])];
+    expect([id, ids.length, ids.filter((one) => marks.mentions.has(one)).length]).toEqual([id, 2, 1]);
+  }
+});
 
 test('the state after events is that of a fresh register, also in a tab that joins later', async () => {
   const reader = clientOf('member');

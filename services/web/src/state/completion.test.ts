@@ -22,6 +22,7 @@ const channel = (id: number, name: string) => ({
   isPrivate: false,
   isMuted: false,
   isPinned: false,
+  isArchived: false,
   folderId: null,
   permissions: {} as Channel['permissions'],
   notifies: null,

@@ -10,6 +10,7 @@ const channel = (id: number, name: string, given: Partial<Channel> = {}): Channe
   isPrivate: false,
   isMuted: false,
   isPinned: false,
+  isArchived: false,
   folderId: null,
   permissions: {} as Channel['permissions'],
   notifies: null,

@@ -10,7 +10,7 @@ interface RealmEmoji {
 
 /** The mentions and stars of the reader, and the emoji of the organisation. */
 export interface Marks {
-  /** Unread messages that mention the reader. */
+  /** Unread messages that mention the reader, also those of archived channels. */
   mentions: ReadonlySet<number>;
   starred: ReadonlySet<number>;
   /** By id; without deactivated ones. */

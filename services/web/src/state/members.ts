@@ -25,6 +25,7 @@ export interface Channel {
   isPrivate: boolean;
   isMuted: boolean;
   isPinned: boolean;
+  isArchived: boolean;
   folderId: number | null;
   /** The users who may change messages here, besides those with the organization's permission. */
   permissions: Readonly<Record<ChannelPermission, GroupSetting>>;
@@ -48,6 +49,7 @@ export interface RawChannel extends Record<ChannelPermission, GroupSetting> {
   invite_only: boolean;
   is_muted: boolean;
   pin_to_top: boolean;
+  is_archived: boolean;
   folder_id: number | null;
   desktop_notifications?: boolean | null;
   wildcard_mentions_notify?: boolean | null;
@@ -67,6 +69,7 @@ export const channelOf = (raw: RawChannel): Channel => ({
   isPrivate: raw.invite_only,
   isMuted: raw.is_muted,
   isPinned: raw.pin_to_top,
+  isArchived: raw.is_archived,
   folderId: raw.folder_id,
   permissions: Object.fromEntries(channelPermissions.map((name) => [name, raw[name]])) as Channel['permissions'],
   notifies: raw.desktop_notifications ?? null,
@@ -80,12 +83,13 @@ const fields: Record<string, keyof Channel> = {
   invite_only: 'isPrivate',
   is_muted: 'isMuted',
   pin_to_top: 'isPinned',
+  is_archived: 'isArchived',
   folder_id: 'folderId',
   desktop_notifications: 'notifies',
   wildcard_mentions_notify: 'wildcardsNotify',
 };
 
-/** The subscribed channels after an event, and those that the reader left with it. */
+/** The channels after an event, and those that the reader left with it. */
 export function channelsAfter(
   before: ReadonlyMap<number, Channel>,
   event: EventOf<'subscription'> | EventOf<'stream'>,

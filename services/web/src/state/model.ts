@@ -3,7 +3,6 @@ import { applyToBots, type Bots, botsOf } from './bots.ts';
 import { applyToFolders, type Folders, foldersOf } from './folders.ts';
 import { applyToMarks, type Marks, marksOf, minus } from './marks.ts';
 import {
-  type Channel,
   channelOf,
   channelsAfter,
   type Person,
@@ -17,28 +16,20 @@ import { applyToRealm, type Realm, realmOf } from './realm.ts';
 import { applyToCollections, type Collections, collectionsOf, collectionTypes } from './realm-collections.ts';
 import { applyToRules, type Rules, rulesOf } from './rules.ts';
 import { applyToSocial, type Social, socialOf, socialTypes } from './social.ts';
+import { addUnread, channelParts, dropUnread, everyUnread, type Unread, type Unreads, unreadParts } from './unread.ts';
 import { applyToWriting } from './writing.ts';
 import { type Writing, writingOf, writingTypes } from './writing-snapshot.ts';
 
-interface Unread {
-  place: Place;
-  ids: ReadonlySet<number>;
-}
-
 /** The known state of the organisation: a register's answer, updated by events. */
-export interface Model extends Social {
+export interface Model extends Social, Unreads {
   ownId: number;
   realmName: string;
   people: ReadonlyMap<number, Person>;
-  /** The subscribed channels. */
-  channels: ReadonlyMap<number, Channel>;
   folders: Folders;
   /** Visibility policies of topics, by key of their place. */
   policies: ReadonlyMap<string, number>;
   /** The followed topics, by key of their place. */
   followed: ReadonlyMap<string, Place>;
-  /** Unread messages, by key of their place. */
-  unread: ReadonlyMap<string, Unread>;
   /** The newest message of each direct conversation, by key. */
   direct: ReadonlyMap<string, { place: Place; newest: number }>;
   rules: Rules;
@@ -73,6 +64,7 @@ export const registerParams = {
     empty_topic_name: true,
     user_settings_object: true,
     stream_typing_notifications: true,
+    archived_channels: true,
     simplified_presence_events: true,
   },
 };
@@ -96,6 +88,7 @@ interface RawSnapshot {
 export function modelOf(answer: Snapshot): Model {
   const raw = answer as unknown as RawSnapshot;
   const ownId = raw.user_id;
+  const channels = channelParts(raw.subscriptions.map(channelOf));
   const unread = raw.unread_msgs;
   const unreads: Unread[] = [
     ...unread.pms.map((one) => unreadOf(directPlace([one.other_user_id], ownId), one)),
@@ -112,10 +105,10 @@ export function modelOf(answer: Snapshot): Model {
         ...raw.cross_realm_bots.map((one) => personOf(one)),
       ].map((person) => [person.id, person]),
     ),
-    channels: new Map(raw.subscriptions.map((one) => [one.stream_id, channelOf(one)])),
     folders: foldersOf(answer),
     ...topicsOf(raw.user_topics.map((one) => [topicPlace(one.stream_id, one.topic_name), one.visibility_policy])),
-    unread: new Map(unreads.map((one) => [keyOf(one.place), one])),
+    ...channels,
+    ...unreadParts(unreads, channels),
     direct: new Map(
       raw.recent_private_conversations.map(({ user_ids, max_message_id }) => {
         const place = directPlace(user_ids, ownId);
@@ -173,30 +166,6 @@ export function isMutedTopic(model: Pick<Model, 'channels' | 'policies'>, place:
   return policy === topicPolicies.muted;
 }
 
-function addUnread(model: Model, place: Place, ids: Iterable<number>): Model {
-  const key = keyOf(place);
-  const known = model.unread.get(key);
-  const unread = new Map(model.unread).set(key, {
-    place: known?.place ?? place,
-    ids: new Set([...(known?.ids ?? []), ...ids]),
-  });
-  return { ...model, unread };
-}
-
-function dropUnread(model: Model, ids: readonly number[]): Model {
-  const gone = new Set(ids);
-  let unread: Map<string, Unread> | undefined;
-  for (const [key, one] of model.unread) {
-    // There may be many more unread messages than those that go.
-    if (!ids.some((id) => one.ids.has(id))) continue;
-    const left = new Set([...one.ids].filter((id) => !gone.has(id)));
-    unread ??= new Map(model.unread);
-    if (left.size > 0) unread.set(key, { ...one, ids: left });
-    else unread.delete(key);
-  }
-  return unread ? { ...model, unread } : model;
-}
-
 /** Applies an event to the model. Unknown events change nothing. */
 export function applyToModel(model: Model, event: ChatEvent): Model {
   const next = applyToSocial(applyToPlaces(model, event), event);
@@ -213,13 +182,15 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
   return {
     ...next,
     ...parts,
-    marks: next.channels.size < model.channels.size ? withoutLeft(marks, next) : marks,
+    marks: countOf(next) < countOf(model) ? withoutLeft(marks, next) : marks,
   };
 }
 
+const countOf = ({ channels, archived }: Unreads): number => channels.size + archived.size;
+
 /** Messages of a channel that the reader left do not count as unread, so their mentions do not either. */
-function withoutLeft(marks: Marks, { unread }: Model): Marks {
-  const known = new Set([...unread.values()].flatMap(({ ids }) => [...ids]));
+function withoutLeft(marks: Marks, model: Model): Marks {
+  const known = new Set(everyUnread(model).flatMap(({ ids }) => [...ids]));
   return { ...marks, mentions: new Set([...marks.mentions].filter((id) => known.has(id))) };
 }
 
@@ -266,9 +237,10 @@ function withMessage(model: Model, message: Message): Model {
 function withMove(model: Model, event: EventOf<'update_message'>): Model {
   if (event.stream_id === undefined || (event.subject === undefined && event.new_stream_id === undefined)) return model;
   const moved = new Set(event.message_ids);
-  const unread = [...model.unread.values()].flatMap(({ ids }) => [...ids]).filter((id) => moved.has(id));
+  const every = everyUnread(model);
+  const unread = every.flatMap(({ ids }) => [...ids]).filter((id) => moved.has(id));
   if (unread.length === 0) return model;
-  const from = [...model.unread.values()].find(({ ids }) => unread.some((id) => ids.has(id)))?.place;
+  const from = every.find(({ ids }) => unread.some((id) => ids.has(id)))?.place;
   const topic = event.subject ?? event.orig_subject ?? (from?.kind === 'topic' ? from.topic : '');
   return addUnread(dropUnread(model, unread), topicPlace(event.new_stream_id ?? event.stream_id, topic), unread);
 }
@@ -290,8 +262,9 @@ function withFlags(model: Model, event: EventOf<'update_message_flags'>): Model 
 }
 
 function withChannels(model: Model, event: EventOf<'subscription'> | EventOf<'stream'>): Model {
-  const { channels, left } = channelsAfter(model.channels, event);
-  if (left.length === 0) return { ...model, channels };
-  const unread = [...model.unread].filter(([, { place }]) => place.kind !== 'topic' || !left.includes(place.channelId));
-  return { ...model, channels, unread: new Map(unread) };
+  const { channels, left } = channelsAfter(new Map([...model.channels, ...model.archived]), event);
+  const next = { ...model, ...channelParts([...channels.values()]) };
+  if (left.length === 0 && next.archived.size === model.archived.size) return next;
+  const kept = everyUnread(model).filter(({ place }) => place.kind !== 'topic' || !left.includes(place.channelId));
+  return { ...next, ...unreadParts(kept, next) };
 }

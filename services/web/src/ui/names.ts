@@ -3,7 +3,7 @@ import type { Narrow } from '../state/place.ts';
 import { t } from '../text/text.ts';
 
 /** The names of people and channels. */
-export type Directory = Pick<Model, 'ownId' | 'people' | 'channels' | 'muted'>;
+export type Directory = Pick<Model, 'ownId' | 'people' | 'channels' | 'archived' | 'muted'>;
 
 export const personName = (model: Pick<Directory, 'people'>, id: number): string =>
   model.people.get(id)?.name ?? t('unknownPerson');
@@ -11,8 +11,8 @@ export const personName = (model: Pick<Directory, 'people'>, id: number): string
 export const shownName = (model: Pick<Directory, 'people' | 'muted'>, id: number): string =>
   model.muted.has(id) ? mutedName : personName(model, id);
 const mutedName = t('mutedPerson');
-export const channelName = (model: Pick<Directory, 'channels'>, id: number): string =>
-  model.channels.get(id)?.name ?? t('unknownChannel');
+export const channelName = ({ channels, archived }: Pick<Directory, 'channels' | 'archived'>, id: number): string =>
+  (channels.get(id) ?? archived.get(id))?.name ?? t('unknownChannel');
 export const topicName = (topic: string): string => (topic === '' ? t('generalChat') : topic);
 
 export function peopleNames(model: Directory, ids: readonly number[]): string {
@@ -58,6 +58,12 @@ export function unreadCounts(model: Counted): UnreadCounts {
     last.muted === model.muted;
   if (!counted || !isSame) counted = { model, counts: count(model) };
   return counted.counts;
+}
+
+/** The number of unread mentions, without those in archived channels. */
+export function unreadMentions({ marks, archivedUnread }: Pick<Model, 'marks' | 'archivedUnread'>): number {
+  const hidden = [...archivedUnread.values()];
+  return [...marks.mentions].filter((id) => !hidden.some(({ ids }) => ids.has(id))).length;
 }
 
 function count(model: Counted): UnreadCounts {

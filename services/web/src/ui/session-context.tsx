@@ -22,6 +22,7 @@ export function useDirectory(): Directory {
   const ownId = useSelected(({ model }) => model.ownId);
   const people = useSelected(({ model }) => model.people);
   const channels = useSelected(({ model }) => model.channels);
+  const archived = useSelected(({ model }) => model.archived);
   const muted = useSelected(({ model }) => model.muted);
-  return useMemo(() => ({ ownId, people, channels, muted }), [ownId, people, channels, muted]);
+  return useMemo(() => ({ ownId, people, channels, archived, muted }), [ownId, people, channels, archived, muted]);
 }

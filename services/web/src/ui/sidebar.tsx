@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { directPlace, keyOf, type Place } from '../state/place.ts';
 import { locale, t } from '../text/text.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { type Directory, peopleNames, unreadCounts } from './names.ts';
+import { type Directory, peopleNames, unreadCounts, unreadMentions } from './names.ts';
 import { useDirectory, useSelected } from './session-context.tsx';
 import { Channels } from './sidebar-channels.tsx';
 import { Entry, PageEntry } from './sidebar-entry.tsx';
@@ -13,7 +13,7 @@ const shownPeople = 50;
 
 export function Sidebar({ onClose }: { onClose: () => void }) {
   const realmName = useSelected(({ model }) => model.realmName);
-  const mentions = useSelected(({ model }) => model.marks.mentions.size);
+  const mentions = useSelected(({ model }) => unreadMentions(model));
   const unread = useSelected(({ model }) => unreadCounts(model));
   return (
     <nav className="sidebar" aria-label={t('conversations')} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
