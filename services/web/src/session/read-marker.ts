@@ -1,20 +1,27 @@
 import type { Client } from '@natter/client';
+import { markAsRead } from './mark-as-read.ts';
 
 const delayMs = 300;
+
+interface Screen {
+  /** Whether the message is still there. */
+  isKnown: (id: number) => boolean;
+  /** Called before the server knows. */
+  onRead: (ids: readonly number[]) => void;
+}
 
 /** Marks messages that were on screen as read, together. */
 export class ReadMarker {
   readonly #client: Client;
-  readonly #onRead: (ids: readonly number[]) => void;
+  readonly #screen: Screen;
   readonly #toRead = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Whether messages on screen stay unread, because the reader marked some as unread. */
   keepsUnread = false;
 
-  /** `onRead` is called before the server knows. */
-  constructor(client: Client, onRead: (ids: readonly number[]) => void) {
+  constructor(client: Client, screen: Screen) {
     this.#client = client;
-    this.#onRead = onRead;
+    this.#screen = screen;
   }
 
   /** Messages on screen stay unread, until another page is opened. */
@@ -30,13 +37,11 @@ export class ReadMarker {
   }
 
   async #markRead(): Promise<void> {
-    const messages = [...this.#toRead];
+    const messages = [...this.#toRead].filter(this.#screen.isKnown);
     this.#toRead.clear();
     this.#timer = undefined;
     if (messages.length === 0) return;
-    this.#onRead(messages);
-    await this.#client
-      .updateFlags({ messages, op: 'add', flag: 'read' }, { retryForMs: Number.POSITIVE_INFINITY })
-      .catch(() => undefined);
+    this.#screen.onRead(messages);
+    await markAsRead(this.#client, messages, { retryForMs: Number.POSITIVE_INFINITY }).catch(() => undefined);
   }
 }

@@ -57,8 +57,11 @@ export class Session {
     this.#state = initialState(feed.begin());
     const report = (error: unknown): void => this.#dispatch({ type: 'noticed', notice: problemOf(error) });
     this.actions = new MessageActions(client, report);
-    this.reading = new ReadMarker(client, (ids) => this.#dispatch({ type: 'read', ids }));
     const state = (): State => this.#state;
+    this.reading = new ReadMarker(client, {
+      isKnown: (id) => this.#state.messages.has(id),
+      onRead: (ids) => this.#dispatch({ type: 'read', ids }),
+    });
     const store = { state, dispatch: (action: Action) => this.#dispatch(action) };
     this.connection = new Connection({ client, ...store, tellOthers: () => feed.unreachable() });
     this.writer = new Writer(client, store);
