@@ -169,14 +169,17 @@ export class Session {
     const anchor = around ?? 'default';
     if (this.#loading.get(keyOf(narrow))?.anchor === anchor) return;
     this.#loading.delete(keyOf(narrow));
+    // A list on screen does not show that this failed.
+    const patience = this.#state.views.has(keyOf(narrow)) ? { retryForMs: Number.POSITIVE_INFINITY } : {};
     const isByTime = narrow.kind === 'all' || narrow.kind === 'starred' || narrow.kind === 'search';
     await this.#load(narrow, anchor, async () => {
-      const answer = await this.#client.getMessages({
+      const params = {
         ...pageParams(narrow),
-        anchor: around ?? (isByTime ? 'newest' : 'first_unread'),
+        anchor: around ?? (isByTime ? ('newest' as const) : ('first_unread' as const)),
         num_before: narrow.kind === 'all' ? recentSize : pageSize,
         num_after: pageSize,
-      });
+      };
+      const answer = await this.#client.getMessages(params, patience);
       const messages = answer.messages as unknown as Message[];
       const firstUnread = messages.find(({ id, flags }) => id >= answer.anchor && !flags.includes('read'))?.id;
       const page = {
@@ -190,7 +193,7 @@ export class Session {
       return (since) => {
         this.#dispatch({ type: 'opened', page: { ...page, since } });
         // A move since the request brought messages that the page lacks.
-        if (!this.#state.views.has(keyOf(narrow))) void this.open(narrow, around);
+        if (this.#state.views.get(keyOf(narrow))?.isStale) void this.open(narrow, around);
       };
     });
   }

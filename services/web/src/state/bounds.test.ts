@@ -12,6 +12,7 @@ const viewOf = (narrow: Narrow, ids: readonly number[]): View => ({
   ids,
   hasOldest: true,
   hasNewest: true,
+  isStale: false,
   anchor: undefined,
   isNear: false,
   version: 1,

@@ -5,6 +5,7 @@ import { applyToModel, isMutedTopic, type Model, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
 import { laterPresence, type PresenceAnswer, withPresences } from './social.ts';
 import {
+  afterGap,
   applyToViews,
   extendView,
   markedAsRead,
@@ -89,10 +90,8 @@ export function reduce(state: State, action: Action): State {
     case 'event':
       return withEvent(state, action.event);
     case 'snapshot': {
-      // The view on screen stays until its messages are loaded again.
-      const views = new Map([...state.views].filter(([key]) => key === action.shownKey));
       const presence = laterPresence(state.model.presence, action.model.presence);
-      return { ...state, model: { ...action.model, presence }, views };
+      return { ...state, model: { ...action.model, presence }, views: afterGap(state, action.shownKey) };
     }
     case 'opened':
       return arrivedIn({

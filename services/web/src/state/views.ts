@@ -8,6 +8,8 @@ export interface View {
   ids: readonly number[];
   hasOldest: boolean;
   hasNewest: boolean;
+  /** Whether it may lack messages that belong between its own: it is loaded again once it is on screen. */
+  isStale: boolean;
   /** The message to show first; undefined for the end. */
   anchor: number | undefined;
   /** Whether it was opened at a message that a link named, instead of where the reader is. */
@@ -49,6 +51,7 @@ export function openView(shown: Shown, page: Page, reader: Reader): Shown {
     ids: page.messages.map(({ id }) => id),
     hasOldest: page.foundOldest,
     hasNewest: page.foundNewest,
+    isStale: false,
     anchor: page.anchor,
     isNear: page.isNear ?? false,
     version: (shown.views.get(key)?.version ?? 0) + 1,
@@ -101,6 +104,17 @@ export function withFound(shown: Shown, key: string, matches: ReadonlyMap<number
 
 const withMessages = ({ messages }: Shown, added: readonly Message[]): ReadonlyMap<number, Message> =>
   new Map([...messages, ...added.map((one) => [one.id, one] as const)]);
+
+/**
+ * The view on screen after events were lost: it stays until it is loaded again. Until then nothing is added at its end,
+ * where messages may be missing.
+ */
+export const afterGap = ({ views }: Shown, shownKey: string | undefined): ReadonlyMap<string, View> =>
+  new Map(
+    [...views].flatMap(([key, view]) =>
+      key === shownKey ? [[key, { ...view, hasNewest: false, isStale: true }]] : [],
+    ),
+  );
 
 export interface Reader {
   ownId: number;
@@ -177,7 +191,9 @@ function flagged(shown: Shown, event: Extract<ChatEvent, { type: 'update_message
   return arranged(next, event.messages, reader, ({ kind }) => kind === 'starred' && event.op === 'add');
 }
 
-function updated(shown: Shown, event: Extract<ChatEvent, { type: 'update_message' }>, reader: Reader): Shown {
+type UpdateEvent = Extract<ChatEvent, { type: 'update_message' }>;
+
+function updated(shown: Shown, event: UpdateEvent, reader: Reader): Shown {
   const { rendered_content, subject, new_stream_id, stream_name, edit_timestamp, rendering_only } = event;
   const moved = isResolved(event) ? {} : { last_moved_timestamp: edit_timestamp };
   let next = shown;
@@ -209,11 +225,7 @@ function updated(shown: Shown, event: Extract<ChatEvent, { type: 'update_message
 }
 
 /** Whether a topic was only marked as resolved, or no longer is: this does not count as a move. */
-const isResolved = ({
-  orig_subject,
-  subject,
-  new_stream_id,
-}: Extract<ChatEvent, { type: 'update_message' }>): boolean =>
+const isResolved = ({ orig_subject, subject, new_stream_id }: UpdateEvent): boolean =>
   new_stream_id === undefined && subject?.replace(/^✔ /, '') === orig_subject?.replace(/^✔ /, '');
 
 /** The words that a search found may be gone from an edited message. */
@@ -225,7 +237,7 @@ function withoutMatches(shown: Shown, id: number): Shown {
   return { ...shown, views: new Map(views) };
 }
 
-/** Puts changed messages where they belong now. A view is dropped, to be loaded again, if it may lack some of them. */
+/** Puts changed messages where they belong now. A view is stale if it may lack some of them. */
 function arranged(
   shown: Shown,
   changed: readonly number[],
@@ -237,16 +249,16 @@ function arranged(
     if (view.narrow.kind === 'search') continue;
     const [first = 0, last = 0] = [view.ids[0], view.ids.at(-1)];
     const ids = new Set(view.ids);
-    let isComplete = true;
+    let { isStale } = view;
     for (const id of changed) {
       const message = shown.messages.get(id);
-      if (!message) isComplete &&= !mayLack(view.narrow);
-      else if (!holds(view.narrow, traitsOf(message, reader))) ids.delete(id);
-      else if ((id >= first || view.hasOldest) && (id <= last || view.hasNewest)) ids.add(id);
+      if (message && !holds(view.narrow, traitsOf(message, reader))) ids.delete(id);
+      else if ((id >= first || view.hasOldest) && (id <= last || view.hasNewest)) {
+        if (message) ids.add(id);
+        else isStale ||= mayLack(view.narrow);
+      }
     }
-    const sorted = [...ids].sort((a, b) => a - b);
-    if (isComplete) views.set(key, { ...view, ids: sorted });
-    else views.delete(key);
+    views.set(key, { ...view, ids: [...ids].sort((a, b) => a - b), isStale });
   }
   return { ...shown, views };
 }

@@ -31,17 +31,18 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
   const title = titleOf(directory, narrow);
   usePageTitle(title);
   useReadingLock(directory.ownId, narrow);
-  const isMissing = view === undefined;
+  const isStale = view?.isStale ?? true;
   useEffect(() => {
-    session.shown = { narrow, topId: undefined };
+    session.shown = { narrow, topId: near };
     session.reading.keepsUnread = false;
     const known = session.state.views.get(key);
     if (known && (near !== undefined || lacksPlace(session.state, known))) void session.open(narrow, near);
     composeIsShown(key);
   }, [session, key, near]);
   useEffect(() => {
-    if (isMissing) void session.open(narrow, near);
-  }, [session, key, isMissing]);
+    // At the place of the reader, who may have scrolled since the page was opened.
+    if (isStale) void session.open(narrow, session.shown?.topId);
+  }, [session, key, isStale]);
   useMoved(narrow, near);
   return (
     <main className="conversation" key={key}>

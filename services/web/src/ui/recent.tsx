@@ -30,10 +30,11 @@ export function RecentPage() {
   const [filter, setFilter] = useState('');
   const [isUnreadOnly, setUnreadOnly] = useState(false);
   const isMissing = view === undefined;
+  const isStale = view?.isStale ?? true;
   useEffect(() => {
     session.shown = { narrow: all, topId: undefined };
-    if (isMissing) void session.open(all);
-  }, [session, isMissing]);
+    if (isStale) void session.open(all);
+  }, [session, isStale]);
   const conversations = useMemo(
     () => (view ? conversationsOf(view, messages, directory.ownId) : []),
     [view, messages, directory.ownId],

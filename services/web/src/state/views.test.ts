@@ -1,0 +1,82 @@
+import type { ChatEvent } from '@natter/client';
+import { expect, test } from 'vitest';
+import { keyOf, type Message, type Narrow, topicPlace } from './place.ts';
+import { initialState, reduce, type State } from './state.ts';
+import type { Page, View } from './views.ts';
+
+const channelId = 5;
+const feed: Narrow = { kind: 'feed' };
+const lunch = topicPlace(channelId, 'lunch');
+const model = { ownId: 7, channels: new Map(), policies: new Map(), presence: { people: new Map() } };
+
+const messageOf = (id: number, subject = 'lunch'): Message =>
+  ({ id, type: 'stream', stream_id: channelId, subject, flags: ['read'], reactions: [] }) as unknown as Message;
+
+/** A view of the messages 100, 102 and so on to 118. */
+function stateWith(narrow: Narrow, ends: Partial<Page> = {}): State {
+  const messages = Array.from({ length: 10 }, (_, index) => messageOf(100 + 2 * index));
+  const page: Page = { narrow, messages, foundOldest: false, foundNewest: false, since: [], ...ends };
+  return reduce(initialState(model as never), { type: 'opened', page });
+}
+const viewOf = ({ views }: State, narrow: Narrow): View => views.get(keyOf(narrow)) as View;
+
+const moveOf = (ids: readonly number[], from: string, to: string): ChatEvent =>
+  ({
+    type: 'update_message',
+    message_id: ids[0],
+    message_ids: ids,
+    stream_id: channelId,
+    orig_subject: from,
+    subject: to,
+    flags: [],
+    propagate_mode: 'change_all',
+  }) as unknown as ChatEvent;
+
+/** The view after the move of a message that was never loaded. */
+function afterMove(narrow: Narrow, id: number, ends?: Partial<Page>): View {
+  const state = stateWith(narrow, ends);
+  const shown = reduce(state, { type: 'opened', page: pageOf(narrow, state, moveOf([id], 'dinner', 'lunch'), ends) });
+  return viewOf(shown, narrow);
+}
+const pageOf = (narrow: Narrow, state: State, event: ChatEvent, ends: Partial<Page> = {}): Page => ({
+  narrow,
+  messages: viewOf(state, narrow).ids.map((id) => messageOf(id)),
+  foundOldest: false,
+  foundNewest: false,
+  since: [event],
+  ...ends,
+});
+
+test('a move of messages that lie outside of what is loaded leaves a list as it is', () => {
+  for (const narrow of [feed, lunch]) {
+    for (const id of [50, 200]) expect(afterMove(narrow, id)).toMatchObject({ isStale: false });
+    expect(afterMove(narrow, 50, { foundNewest: true })).toMatchObject({ isStale: false });
+    expect(afterMove(narrow, 200, { foundOldest: true })).toMatchObject({ isStale: false });
+  }
+});
+
+test('a list that may lack a moved message stays on screen, until it is loaded again', () => {
+  for (const [id, ends] of [
+    [105, {}],
+    [50, { foundOldest: true }],
+    [200, { foundNewest: true }],
+  ] as const) {
+    const view = afterMove(lunch, id, ends);
+    expect([id, view.isStale, view.ids.length]).toEqual([id, true, 10]);
+  }
+  const state = stateWith(lunch);
+  const stale = reduce(state, { type: 'opened', page: pageOf(lunch, state, moveOf([105], 'dinner', 'lunch')) });
+  const again = reduce(stale, { type: 'opened', page: { ...pageOf(lunch, stale, moveOf([1], 'a', 'b')), since: [] } });
+  expect(viewOf(again, lunch).isStale).toBe(false);
+});
+
+test('a list that lost events stays, but gets nothing at its end before it is loaded again', () => {
+  const state = stateWith(lunch, { foundNewest: true });
+  const fresh = reduce(state, { type: 'snapshot', model: state.model, shownKey: keyOf(lunch) });
+  expect(viewOf(fresh, lunch)).toMatchObject({ hasNewest: false, isStale: true });
+  expect(viewOf(fresh, lunch).ids).toEqual(viewOf(state, lunch).ids);
+  const later = pageOf(lunch, fresh, { type: 'message', message: messageOf(300), flags: [] } as unknown as ChatEvent);
+  const extended = reduce(fresh, { type: 'extended', page: { ...later, messages: [messageOf(120)] } });
+  expect(viewOf(extended, lunch).ids.slice(-2)).toEqual([118, 120]);
+  expect(reduce(state, { type: 'snapshot', model: state.model, shownKey: undefined }).views.size).toBe(0);
+});
