@@ -52,6 +52,45 @@ test('a topic is resolved and renamed by its menu; the page follows', async () =
   await leave(visit);
 });
 
+test('a topic that others resolve and rename is followed by its readers, with what they are writing', async () => {
+  await send('member2', 'door', 'The door is open');
+  const visit = await web.visit('member', topicPath('door'));
+  const { page } = visit;
+  const box = page.locator('#compose');
+  await message(page, 'The door is open').waitFor();
+  await box.fill('I will close');
+  const owner = web.clientOf('owner');
+  const id = await send('owner', 'door', 'It is closed');
+  await message(page, 'It is closed').waitFor();
+  await owner.updateMessage({ message_id: id, topic: '✔ door', propagate_mode: 'change_all' });
+  await page.getByRole('heading', { name: '#general › ✔ door' }).waitFor();
+  await message(page, 'The door is open').waitFor();
+  expect(await box.inputValue()).toBe('I will close');
+  const drafts = async () =>
+    (await web.clientOf('member').getDrafts()).drafts.map(({ topic, content }) => [topic, content]);
+  await expect.poll(drafts).toEqual([['✔ door', 'I will close']]);
+  // One message that leaves takes nobody along.
+  await owner.updateMessage({ message_id: id, topic: 'window', propagate_mode: 'change_one' });
+  await message(page, 'It is closed').waitFor({ state: 'detached' });
+  await message(page, 'The door is open').waitFor();
+  // Nor does a conversation that leaves for a place where the reader may not read.
+  const secret = await owner.createChannel({ name: 'secret', subscribers: [idOf('owner')], invite_only: true });
+  const first = (
+    await owner.getMessages({
+      narrow: [{ operator: 'topic', operand: '✔ door' }],
+      anchor: 'oldest',
+      num_before: 0,
+      num_after: 1,
+    })
+  ).messages[0];
+  await owner.updateMessage({ message_id: Number(first?.id), stream_id: secret.id, propagate_mode: 'change_all' });
+  await message(page, 'The door is open').waitFor({ state: 'detached' });
+  await send('owner', '✔ door', 'Elsewhere');
+  await message(page, 'Elsewhere').waitFor();
+  expect(await box.inputValue()).toBe('I will close');
+  await leave(visit);
+});
+
 test('a message and the later ones are moved to another channel by keyboard; without permission nothing is offered', async () => {
   const member = web.clientOf('member');
   await web.clientOf('owner').createChannel({ name: 'annex', subscribers: [idOf('owner'), idOf('member')] });

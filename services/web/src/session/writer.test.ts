@@ -1,6 +1,7 @@
 import { type Client, OutcomeUnknown } from '@natter/client';
 import { afterEach, expect, test, vi } from 'vitest';
-import { keyOf, topicPlace } from '../state/place.ts';
+import { textOf } from '../state/edits.ts';
+import { keyOf, type Place, topicPlace } from '../state/place.ts';
 import { type Action, initialState, reduce, type State } from '../state/state.ts';
 import type { Draft } from '../state/writing-snapshot.ts';
 import { Writer } from './writer.ts';
@@ -42,4 +43,84 @@ test('a draft whose creation got no answer is edited, not created again', async 
     ['create', 'hel'],
     ['edit', 5, 'hello'],
   ]);
+});
+
+/** A writer at a server that keeps drafts, whose answers wait for `answer`. */
+function withDrafts() {
+  vi.useFakeTimers();
+  const drafts = new Map<number, Draft>();
+  const waiting: (() => void)[] = [];
+  let isSlow = false;
+  const answered = (): Promise<void> | undefined =>
+    isSlow ? new Promise((resolve) => void waiting.push(resolve)) : undefined;
+  type Sent = { content: string; to: number[]; topic: string };
+  const put = (id: number, { content, to: [channelId = 0], topic }: Sent): void =>
+    void drafts.set(id, { id, place: topicPlace(channelId, topic), content, timestamp: id });
+  const client = {
+    createDrafts: async ({ drafts: [draft] }: { drafts: [Sent] }) => {
+      await answered();
+      const id = drafts.size + 1;
+      put(id, draft);
+      return { ids: [id] };
+    },
+    editDraft: async ({ draft_id, draft }: { draft_id: number; draft: Sent }) => put(draft_id, draft),
+    setTyping: async () => undefined,
+  } as unknown as Client;
+  const limits = { message: 10_000, typingStartedWaitMs: 1, typingStoppedWaitMs: 1, typingExpiryMs: 1 };
+  const writing = { settings: {}, limits, drafts, echoes: new Map() };
+  let state: State = initialState({ ownId: 7, writing } as never);
+  const dispatch = (action: Action): void => {
+    if (action.type === 'composing') state = reduce(state, action);
+  };
+  const writer = new Writer(client, { state: () => state, dispatch });
+  return {
+    writer,
+    drafts: () => [...drafts.values()].map(({ place, content }) => [place && keyOf(place), content]),
+    textIn: (place: Place) => textOf(state.composing, state.model.writing, keyOf(place)),
+    slow: () => {
+      isSlow = true;
+    },
+    answer: () => {
+      isSlow = false;
+      for (const resolve of waiting.splice(0)) resolve();
+    },
+  };
+}
+
+const [before, after] = [topicPlace(1, 'leak'), topicPlace(1, '✔ leak')];
+
+test('a text goes along with the messages of its conversation, and its draft with it', async () => {
+  const { writer, drafts, textIn } = withDrafts();
+  writer.edit(keyOf(before), before, 'half a sen');
+  writer.carry(before, after);
+  expect([textIn(before), textIn(after)]).toEqual(['', 'half a sen']);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([[keyOf(after), 'half a sen']]);
+  // The draft alone, on a page where nothing was written.
+  writer.leave(keyOf(after));
+  writer.carry(after, before);
+  expect([textIn(before), textIn(after)]).toEqual(['half a sen', 'half a sen']);
+  writer.carry(before, after);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([[keyOf(after), 'half a sen']]);
+});
+
+test('a text that was carried away while it was saved leaves no draft behind', async () => {
+  const { writer, drafts, slow, answer } = withDrafts();
+  slow();
+  writer.edit(keyOf(before), before, 'half');
+  await vi.advanceTimersByTimeAsync(2_000);
+  writer.carry(before, after);
+  writer.edit(keyOf(after), after, 'half a sentence');
+  answer();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([[keyOf(after), 'half a sentence']]);
+});
+
+test('a text does not replace another one', async () => {
+  const { writer, textIn } = withDrafts();
+  writer.edit(keyOf(before), before, 'one');
+  writer.edit(keyOf(after), after, 'two');
+  writer.carry(before, after);
+  expect([textIn(before), textIn(after)]).toEqual(['one', 'two']);
 });

@@ -1,5 +1,5 @@
 import { ApiError, type ChatEvent, type Client, OutcomeUnknown } from '@natter/client';
-import { placeOfTyping, textOf } from '../state/edits.ts';
+import { draftOf, placeOfTyping, textOf } from '../state/edits.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import type { Action, State } from '../state/state.ts';
 import { type KeptEdit, KeptEdits } from './kept-edits.ts';
@@ -23,6 +23,8 @@ export class Writer {
   readonly uploads: Uploads;
   /** Texts that the server may have as drafts, by conversation: their saves got no answer. */
   readonly #unanswered = new Map<string, string>();
+  /** Where the text of a conversation went while it was saved. */
+  readonly #carried = new Map<string, string>();
   #saving: Promise<void> = Promise.resolve();
   #typing: { place: Place; since: number } | undefined;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
@@ -107,6 +109,7 @@ export class Writer {
     const sent = this.#unanswered.get(key);
     const draftId = edit.draftId ?? (sent === undefined ? undefined : this.#draftWith([sent], key)?.id);
     this.#unanswered.set(key, text);
+    this.#carried.delete(key);
     this.#keep(key, { place, text });
     try {
       const id = await this.#put(place, text, draftId);
@@ -119,12 +122,21 @@ export class Writer {
       }
       this.#store.dispatch({ type: 'composing', action: { type: 'kept', key, text, draftId: id } });
       const now = this.#store.state().composing.edits.get(key);
+      if (!now) this.#handOver(key, id);
       if (now?.isUnsaved) this.#keep(key, { place, text: now.text });
       else this.#kept.drop(key);
     } catch (error) {
       // Refused, for example because of too many drafts, or not confirmed: the text stays in this browser.
       if (!(error instanceof OutcomeUnknown)) this.#unanswered.delete(key);
     }
+  }
+
+  /** A text that was carried away while it was saved continues with the draft that the server has now. */
+  #handOver(key: string, draftId: number | undefined): void {
+    const to = this.#carried.get(key) ?? '';
+    const next = this.#store.state().composing.edits.get(to);
+    if (!next || next.draftId !== undefined) return;
+    this.#store.dispatch({ type: 'composing', action: { type: 'restored', key: to, text: next.text, draftId } });
   }
 
   async #put(place: Place, text: string, draftId: number | undefined): Promise<number | undefined> {
@@ -149,6 +161,24 @@ export class Writer {
   leave(key: string): void {
     this.#stopTyping();
     this.#store.dispatch({ type: 'composing', action: { type: 'left', key } });
+  }
+
+  /**
+   * The messages of a conversation are elsewhere now: the text of its compose box, and the draft of it, go along. They stay
+   * if something else is written there.
+   */
+  carry(from: Place, to: Place): void {
+    const [key, next] = [keyOf(from), keyOf(to)];
+    const { composing, model } = this.#store.state();
+    const text = textOf(composing, model.writing, key);
+    const draftId = draftOf(composing, model.writing, key);
+    const isSame = draftId !== undefined && draftOf(composing, model.writing, next) === draftId;
+    if (key === next || text === '' || (textOf(composing, model.writing, next) !== '' && !isSame)) return;
+    clearTimeout(this.#saveTimers.get(key));
+    this.#store.dispatch({ type: 'composing', action: { type: 'carried', key, to: next, text, draftId } });
+    this.#kept.drop(key);
+    this.#carried.set(key, next);
+    this.#change(next, to, text);
   }
 
   /** Takes a draft into the compose box of its conversation. */

@@ -24,6 +24,8 @@ export type ComposingAction =
   /** The server has the text, as this draft; without a draft if it is empty. */
   | { type: 'kept'; key: string; text: string; draftId: number | undefined }
   | { type: 'chosen'; key: string; draftId: number }
+  /** The text goes along to the conversation where the messages are now. */
+  | { type: 'carried'; key: string; to: string; text: string; draftId: number | undefined }
   /** The conversation is no longer shown. */
   | { type: 'left'; key: string }
   | { type: 'stopped typing'; key: string; userId: number };
@@ -37,12 +39,12 @@ const withEdit = (composing: Composing, key: string, edit: Edit | undefined): Co
   return { ...composing, edits };
 };
 
-export function reduceComposing(composing: Composing, action: ComposingAction, { drafts }: Writing): Composing {
+export function reduceComposing(composing: Composing, action: ComposingAction, writing: Writing): Composing {
   const { key } = action;
   const before = composing.edits.get(key);
   switch (action.type) {
     case 'edited': {
-      const draftId = before ? before.draftId : newestDraft(drafts, key)?.id;
+      const draftId = draftOf(composing, writing, key);
       return withEdit(composing, key, { text: action.text, isUnsaved: true, draftId });
     }
     case 'restored':
@@ -56,10 +58,14 @@ export function reduceComposing(composing: Composing, action: ComposingAction, {
       });
     case 'chosen':
       return withEdit(composing, key, {
-        text: drafts.get(action.draftId)?.content ?? '',
+        text: writing.drafts.get(action.draftId)?.content ?? '',
         isUnsaved: false,
         draftId: action.draftId,
       });
+    case 'carried': {
+      const next = { text: action.text, isUnsaved: true, draftId: action.draftId };
+      return withEdit(withEdit(composing, key, undefined), action.to, next);
+    }
     case 'left':
       return before && !before.isUnsaved ? withEdit(composing, key, undefined) : composing;
     case 'stopped typing':
@@ -72,6 +78,10 @@ function newestDraft(drafts: Writing['drafts'], key: string) {
     .filter(({ place }) => place !== undefined && keyOf(place) === key)
     .sort((a, b) => b.timestamp - a.timestamp || b.id - a.id)[0];
 }
+
+/** The draft that the compose box of a conversation changes. */
+export const draftOf = ({ edits }: Composing, { drafts }: Writing, key: string): number | undefined =>
+  (edits.get(key) ?? { draftId: newestDraft(drafts, key)?.id }).draftId;
 
 /**
  * The text of a compose box: what was written here, until another client changes the draft. Spaces at the ends do not

@@ -2,7 +2,7 @@ import type { ChatEvent } from '@natter/client';
 import { expect, test } from 'vitest';
 import { keyOf, type Message, type Narrow, topicPlace } from './place.ts';
 import { initialState, reduce, type State } from './state.ts';
-import type { Page, View } from './views.ts';
+import { isMoveFrom, type Page, type View } from './views.ts';
 
 const channelId = 5;
 const feed: Narrow = { kind: 'feed' };
@@ -79,4 +79,12 @@ test('a list that lost events stays, but gets nothing at its end before it is lo
   const extended = reduce(fresh, { type: 'extended', page: { ...later, messages: [messageOf(120)] } });
   expect(viewOf(extended, lunch).ids.slice(-2)).toEqual([118, 120]);
   expect(reduce(state, { type: 'snapshot', model: state.model, shownKey: undefined }).views.size).toBe(0);
+});
+
+test('a move is one from the topic where the messages were, in any spelling', () => {
+  const move = moveOf([100], 'Lunch', '✔ Lunch');
+  expect(isMoveFrom(move, keyOf(lunch))).toBe(true);
+  expect(isMoveFrom(move, keyOf(topicPlace(channelId, '✔ lunch')))).toBe(false);
+  expect(isMoveFrom(move, keyOf(topicPlace(6, 'lunch')))).toBe(false);
+  expect(isMoveFrom({ ...move, orig_subject: undefined } as never, keyOf(lunch))).toBe(false);
 });

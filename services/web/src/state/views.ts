@@ -224,6 +224,13 @@ function updated(shown: Shown, event: UpdateEvent, reader: Reader): Shown {
   return arranged(next, event.message_ids, reader, mayLack);
 }
 
+/** Whether an event moves messages out of a conversation. */
+export const isMoveFrom = (event: ChatEvent, key: string): event is UpdateEvent =>
+  event.type === 'update_message' &&
+  event.stream_id !== undefined &&
+  event.orig_subject !== undefined &&
+  keyOf(topicPlace(event.stream_id, event.orig_subject)) === key;
+
 /** Whether a topic was only marked as resolved, or no longer is: this does not count as a move. */
 const isResolved = ({ orig_subject, subject, new_stream_id }: UpdateEvent): boolean =>
   new_stream_id === undefined && subject?.replace(/^✔ /, '') === orig_subject?.replace(/^✔ /, '');

@@ -1,11 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { keyOf, type Narrow, type Place } from '../state/place.ts';
-import { lacksPlace } from '../state/views.ts';
+import { isMoveFrom, lacksPlace } from '../state/views.ts';
 import { t } from '../text/text.ts';
 import { Compose, NewTopic } from './compose.tsx';
 import { composeIsShown } from './compose-text.ts';
 import { useReadingLock } from './desktop-notifications.ts';
+import { useLeadOn } from './lead-on.ts';
 import { isPlace, linkTo } from './links.ts';
 import { MessageList } from './message-list.tsx';
 import { titleOf } from './names.ts';
@@ -44,6 +45,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
     if (isStale) void session.open(narrow, session.shown?.topId);
   }, [session, key, isStale]);
   useMoved(narrow, near);
+  useLeft(narrow);
   return (
     <main className="conversation" key={key}>
       <div className="head">
@@ -76,6 +78,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
 function useMoved(narrow: Narrow, near: number | undefined): void {
   const session = useSession();
   const navigate = useNavigate();
+  const leadOn = useLeadOn();
   const key = keyOf(narrow);
   const isElsewhere = useSelected(({ views }) => {
     const view = views.get(key);
@@ -85,12 +88,39 @@ function useMoved(narrow: Narrow, near: number | undefined): void {
     if (!isElsewhere || near === undefined || !isPlace(narrow)) return;
     let isCurrent = true;
     void session.placeOf(near).then((place) => {
-      if (isCurrent && place && keyOf(place) !== key) void navigate({ ...linkTo(place, near), replace: true });
+      if (!isCurrent || !place || keyOf(place) === key) return;
+      // A draft stays where other messages stay.
+      if (session.state.views.get(key)?.ids.length === 0) leadOn(narrow, place, near);
+      else void navigate({ ...linkTo(place, near), replace: true });
     });
     return () => {
       isCurrent = false;
     };
   }, [session, navigate, key, near, isElsewhere]);
+}
+
+/** The page follows the messages of a conversation when all that it shows are moved together. */
+function useLeft(narrow: Narrow): void {
+  const session = useSession();
+  const leadOn = useLeadOn();
+  const key = keyOf(narrow);
+  useEffect(() => {
+    if (!isPlace(narrow)) return;
+    let isCurrent = true;
+    const end = session.onEvent((event) => {
+      if (!isMoveFrom(event, key) || session.state.views.get(key)?.ids.length !== 0) return;
+      const topId = session.shown?.topId;
+      const newest = event.message_ids.reduce((a, b) => Math.max(a, b));
+      // Undefined where the reader may not read.
+      void session.placeOf(newest).then((place) => {
+        if (isCurrent && place && keyOf(place) !== key) leadOn(narrow, place, topId);
+      });
+    });
+    return () => {
+      isCurrent = false;
+      end();
+    };
+  }, [session, key]);
 }
 
 function Writing({ narrow }: { narrow: Narrow }) {

@@ -1,11 +1,10 @@
-import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { keyOf, type Place, topicPlace } from '../state/place.ts';
 import { topicRule } from '../state/writing.ts';
 import { t } from '../text/text.ts';
 import { Check, Field } from './field.tsx';
-import { linkTo } from './links.ts';
+import { useLeadOn } from './lead-on.ts';
 import { Modal } from './modal.tsx';
 import { closeDialog } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
@@ -29,7 +28,7 @@ interface MoveProps {
 /** Moves messages to another topic or channel, or gives a topic another name. */
 export default function Move({ place, messageId }: MoveProps) {
   const session = useSession();
-  const navigate = useNavigate();
+  const leadOn = useLeadOn();
   const model = useSelected((state) => state.model);
   const [channelId, setChannelId] = useState(place.channelId);
   const [topic, setTopic] = useState(place.topic);
@@ -54,8 +53,8 @@ export default function Move({ place, messageId }: MoveProps) {
     });
     const isShown = session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
     closeDialog();
-    // The page would be empty, or lack what the reader was looking at.
-    if (isShown && scope !== 'change_one') void navigate(linkTo(target, messageId));
+    // Where messages stay, the page does not follow by itself.
+    if (isShown && scope !== 'change_one') leadOn(place, target, messageId);
   };
   const submit = (event: FormEvent): void => {
     event.preventDefault();

@@ -1,11 +1,9 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
-import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { policyOf, type TopicPolicy, topicPolicies } from '../state/model.ts';
 import { mayMoveOut, mayMoveWithin, mayResolve } from '../state/permissions.ts';
-import { isResolved, keyOf, type Place, toggledResolved, topicPlace } from '../state/place.ts';
+import { isResolved, keyOf, type Place, toggledResolved } from '../state/place.ts';
 import { t } from '../text/text.ts';
-import { linkTo } from './links.ts';
 import { topicName } from './names.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
@@ -69,22 +67,15 @@ function Choices({ place }: TopicMenuProps) {
 
 function Changes({ place }: TopicMenuProps) {
   const session = useSession();
-  const navigate = useNavigate();
   const model = useSelected((state) => state.model);
   const isChangeable = place.topic !== '' && mayResolve(model, place);
   const isMovable = mayMoveWithin(model, place) || mayMoveOut(model, place);
-  const resolve = async (): Promise<void> => {
-    const topic = toggledResolved(place.topic);
-    const isShown = (): boolean => session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
-    if ((await session.actions.rename(place, topic)) && isShown())
-      void navigate({ ...linkTo(topicPlace(place.channelId, topic)), replace: true });
-  };
   if (!isChangeable && !isMovable) return null;
   return (
     <>
       <Menu.Separator className="menu-line" />
       {isChangeable && (
-        <Action onSelect={() => void resolve()}>
+        <Action onSelect={() => void session.actions.rename(place, toggledResolved(place.topic))}>
           {isResolved(place.topic) ? t('markAsUnresolved') : t('markAsResolved')}
         </Action>
       )}
