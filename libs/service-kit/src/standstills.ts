@@ -22,26 +22,23 @@ const drainMs = 10_000;
 
 export function watchStandstills(nats: NatsConnection): Standstills {
   let lookedAt = performance.now();
-  /** When the first standstill began whose calls may not all have been read yet. */
-  let since: number | undefined;
-  let draining = 0;
-  const end = (): void => {
-    draining--;
-    if (draining === 0) since = undefined;
-  };
+  /** The beginnings of the standstills whose calls may not all have been read yet. */
+  const begun: number[] = [];
+  const end = (): void => void begun.shift();
   const look = (): void => {
     const now = performance.now();
     const before = lookedAt;
     lookedAt = now;
     if (now - before <= longMs) return;
-    since ??= before;
-    draining++;
+    begun.push(before);
+    // NATS answers in order, after everything that it sent before.
     flushed(nats, drainMs).then(end, end);
   };
   setInterval(look, lookEveryMs).unref();
   return {
     remainingOf(waitsMs) {
       look();
+      const [since] = begun;
       const waitedMs = since === undefined ? 0 : performance.now() - since;
       return waitsMs < 2 * waitedMs ? undefined : waitsMs - waitedMs;
     },

@@ -12,7 +12,7 @@ const keyRow = z.object({ source: z.string(), key: z.instanceof(Buffer) });
 export const readLogKeys = (database: Owner['database']) =>
   database.any(sql.type(keyRow)`SELECT source, key FROM log.keys()`);
 
-/** A standby that takes over does not lack more entries. Bounds what a gateway can claim. */
+/** How many numbers a claim of a gateway can skip. A standby that takes over lacks fewer entries. */
 const maxLost = 1_000_000;
 
 /**
@@ -35,11 +35,9 @@ export function readLogHandlers(
           { realm: realmId, number: after, record: clock.number },
           'the record lacks an entry that a gateway has',
         );
-        if (after <= clock.number + maxLost) {
-          await beginEpoch(realmId, Math.max(after, clock.number), clock.epoch);
-          entries = [];
-          clock = await position(realmId);
-        }
+        await beginEpoch(realmId, Math.min(Math.max(after, clock.number), clock.number + maxLost), clock.epoch);
+        entries = [];
+        clock = await position(realmId);
       }
       return { clock: clock.number, mark: clock.mark, epoch: clock.epoch, floor: clock.floor, entries };
     }),

@@ -41,7 +41,7 @@ test('a move to a private channel is told to who may read there by a group, and 
   const { user_ids } = await owner.ok('GET', `/messages/${id}/read_receipts`);
   expect(user_ids).not.toContain(member2.user_id);
   // Depends on what they may read, not on their subscriptions.
-  const flag = { messages: [id], op: 'remove', flag: 'starred' };
+  const flag = { messages: [id], op: 'add', flag: 'starred' };
   expect([
     (await member.post('/messages/flags', flag)).status,
     (await member2.post('/messages/flags', flag)).status,

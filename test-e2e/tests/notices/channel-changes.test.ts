@@ -27,7 +27,7 @@ async function noticesOf(name: string, changes: Json[], isMarkdown = false): Pro
   const events = await queue.settle();
   for (const { message } of events)
     expect(message).toMatchObject({ sender_full_name: 'Notification Bot', stream_id: id, display_recipient: name });
-  return events.map(({ message }) => message);
+  return events.map(({ message, flags }) => ({ ...message, flags }));
 }
 const contents = (messages: Json[]): string[] => messages.map(({ content }) => content);
 const who = (): string => `@_**${realm.owner.full_name}|${realm.owner.user_id}**`;
@@ -36,6 +36,7 @@ test('a channel tells that it was archived, what changed meanwhile, and that it 
   const changes = [{ is_archived: true }, { description: 'Over' }, { is_archived: false }];
   const notices = await noticesOf('seasonal', changes);
   expect(notices.map(({ subject }) => subject)).toEqual(['channel events', 'channel events', 'channel events']);
+  expect(notices.map(({ flags }) => flags)).toEqual([['read'], ['read'], []]);
   const [archived, described, back] = contents(notices);
   expect(archived).toBe('Channel #**seasonal** has been archived.');
   expect(described).toContain('Over');

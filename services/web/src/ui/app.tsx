@@ -17,8 +17,9 @@ import { Banner } from './banner.tsx';
 import { Conversation } from './conversation.tsx';
 import { useDesktopNotifications } from './desktop-notifications.ts';
 import { Dialogs } from './dialogs.tsx';
-import { idsOf, linkTo, targetOfLink, topicOf } from './links.ts';
+import { idsOf, isLinkToNewChannel, linkTo, targetOfLink, topicOf } from './links.ts';
 import { Notice } from './notice.tsx';
+import { openDialog } from './open-dialog.ts';
 import { openPicture } from './pictures.ts';
 import { SessionContext, useSelected, useSession } from './session-context.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -55,9 +56,12 @@ function Frame() {
   const follow = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const target = targetOfLink(link.getAttribute('href') ?? '');
-    if (!target && !openPicture(link)) return;
+    const href = link.getAttribute('href') ?? '';
+    const target = targetOfLink(href);
+    const isNewChannel = isLinkToNewChannel(href);
+    if (!target && !isNewChannel && !openPicture(link)) return;
     event.preventDefault();
+    if (isNewChannel) openDialog({ name: 'channels' });
     if (target) void navigate(linkTo(target.narrow, target.near));
   };
   return (

@@ -91,6 +91,12 @@ export function targetOfLink(href: string): Target | undefined {
   return narrow && { narrow, near: Number.isSafeInteger(near) ? near : undefined };
 }
 
+/** The page on which people of other clients create channels. */
+export function isLinkToNewChannel(href: string): boolean {
+  const [address, fragment] = href.split('#');
+  return fragment === 'channels/new' && isHere(address ?? '');
+}
+
 const isHere = (address: string): boolean =>
   URL.canParse(address, location.origin) && new URL(address, location.origin).origin === location.origin;
 

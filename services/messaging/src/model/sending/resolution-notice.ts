@@ -15,6 +15,8 @@ export async function unreadForOf(
   destination: Destination,
   { isResolution, readBy }: Pick<Params, 'isResolution' | 'readBy'>,
 ): Promise<number[] | undefined> {
+  // Only a notice that the channel was archived, or changed afterwards, arrives there.
+  if (destination.kind === 'channel' && destination.channel.is_archived) return [];
   if (!isResolution && readBy === undefined) return undefined;
   const unread = isResolution ? await unreadOfResolution(executor, realmId, destination) : idsOf(destination.audience);
   return unread.filter((id) => id !== readBy);
