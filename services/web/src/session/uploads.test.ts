@@ -57,6 +57,19 @@ test('an upload goes on while its box is not on screen, and its link goes to the
   expect(uploads.of(key)).toEqual([]);
 });
 
+test('an upload goes along when its conversation is elsewhere', async () => {
+  const { uploads, sendings, appended } = started();
+  uploads.add(draft, [file('one')]);
+  const there = topicPlace(1, 'renamed');
+  uploads.carry(key, { key: keyOf(there), place: there });
+  sendings[0]?.progress(2);
+  expect(uploads.of(keyOf(there)).map(({ name, sent }) => [name, sent])).toEqual([['one', 2]]);
+  expect(uploads.of(key)).toEqual([]);
+  await sendings[0]?.end(named('one'));
+  expect(appended).toEqual([[keyOf(there), 'one']]);
+  expect(uploads.of(keyOf(there))).toEqual([]);
+});
+
 test('a box that comes back gets the link, also if the one before ends after that', async () => {
   const { uploads, sendings, appended } = started();
   const boxed: string[] = [];

@@ -36,6 +36,8 @@ export class Uploads {
   /** The compose boxes on screen, by draft: a link that is put into a box can be undone. */
   readonly #boxes = new Map<string, (uploaded: Uploaded) => void>();
   readonly #listeners = new Set<() => void>();
+  /** Where the link of each unfinished upload goes. */
+  readonly #drafts = new Map<number, Draft>();
   #lastId = 0;
 
   constructor(options: Options) {
@@ -64,12 +66,22 @@ export class Uploads {
     this.#set(draft.key, [...this.of(draft.key), ...begun]);
   }
 
+  /** The messages of a conversation are elsewhere now: files on their way to its draft go along. */
+  carry(from: string, to: Draft): void {
+    const moving = this.of(from);
+    if (moving.length === 0 || from === to.key) return;
+    for (const { id } of moving) this.#drafts.set(id, to);
+    this.#set(from, []);
+    this.#set(to.key, [...this.of(to.key), ...moving]);
+  }
+
   remove(key: string, one: Upload): void {
     one.request.abort();
     this.#drop(key, one);
   }
 
   #drop(key: string, { id }: Upload): void {
+    this.#drafts.delete(id);
     const left = this.of(key).filter((one) => one.id !== id);
     this.#set(key, left);
   }
@@ -87,19 +99,23 @@ export class Uploads {
       request: new AbortController(),
     };
     if (isTooLarge) return one;
+    this.#drafts.set(one.id, draft);
     const { signal } = one.request;
-    const change = (by: Partial<Upload>): void =>
+    const change = (by: Partial<Upload>): void => {
+      const { key } = this.#drafts.get(one.id) ?? draft;
       this.#set(
-        draft.key,
-        this.of(draft.key).map((other) => (other.id === one.id ? { ...other, ...by } : other)),
+        key,
+        this.of(key).map((other) => (other.id === one.id ? { ...other, ...by } : other)),
       );
+    };
     send(file, { signal, onProgress: (sent) => change({ sent }) }).then(
       (uploaded) => {
         if (signal.aborted) return;
-        this.#drop(draft.key, one);
-        const insert = this.#boxes.get(draft.key);
+        const target = this.#drafts.get(one.id) ?? draft;
+        this.#drop(target.key, one);
+        const insert = this.#boxes.get(target.key);
         if (insert) insert(uploaded);
-        else this.#options.append(draft, uploaded);
+        else this.#options.append(target, uploaded);
       },
       (error: unknown) => signal.aborted || change({ problem: problemOf(error) }),
     );

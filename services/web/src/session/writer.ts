@@ -164,11 +164,12 @@ export class Writer {
   }
 
   /**
-   * The messages of a conversation are elsewhere now: the text of its compose box, and the draft of it, go along. They stay
-   * if something else is written there.
+   * The messages of a conversation are elsewhere now: the text of its compose box, the draft of it and files on their way go
+   * along. Text stays if something else is written there.
    */
   carry(from: Place, to: Place): void {
     const [key, next] = [keyOf(from), keyOf(to)];
+    this.uploads.carry(key, { key: next, place: to });
     const { composing, model } = this.#store.state();
     const text = textOf(composing, model.writing, key);
     const draftId = draftOf(composing, model.writing, key);
