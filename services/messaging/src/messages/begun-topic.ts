@@ -6,7 +6,7 @@ import type { PersonalSetting } from '../model/personal-settings.ts';
 import { situationRow } from '../model/sending/sender-facts.ts';
 import { policyAfter, reasons } from '../model/sending/topic-preferences.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
-import { mutesEnded, visibility, writeTopic } from '../model/user-topics.ts';
+import { visibility, writeTopic } from '../model/user-topics.ts';
 import { readersAmong } from './change-receivers.ts';
 import type { Anchor } from './moved-messages.ts';
 
@@ -42,9 +42,9 @@ export async function followBegun(
           AND m.id <> ALL(${sql.array([...messageIds], 'int8')}) AND ${isOpenTo(userId, channel)})
       AND (t.policy IS NOT NULL OR NOT EXISTS (
         SELECT FROM messaging.user_topic g WHERE g.realm_id = ${realmId} AND g.user_id = ${userId} OFFSET ${mostGiven - 1}))`);
-  if (!begun) return;
+  // A mute takes precedence over the setting.
+  if (!begun || begun.policy === visibility.muted) return;
   const policy = policyAfter(begun, reasons.initiation);
   if (policy === undefined) return;
   await writeTopic(work, userId, { channelId: channel.channel_id, topic: begun.topic }, policy);
-  if (begun.policy === visibility.muted) work.emit(mutesEnded([userId]));
 }

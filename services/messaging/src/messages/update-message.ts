@@ -70,7 +70,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         // Before the move: the users who could see it at the old place.
         const { audience, losers } = await receivers(work, message, change, messageIds);
         if (losers.length > 0) requireEventRoom(messageIds.length);
-        if (message.channel && change.target) await lockBegins(work, [message.channel, change.target]);
+        if (message.channel) await lockBegins(work, message.channel, change);
         const written = { userId: actor.userId, anchor, change, messageIds, rendered };
         const at = await writeChange(work, written);
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
@@ -156,14 +156,17 @@ async function readAnchor(database: Database, realmId: number, id: number): Prom
 
 /**
  * Moves between channels and removals from them are serialized: a removal that did not see a message that is moved in
- * would announce a later message as the first.
+ * would announce a later message as the first. A resolution may remove a notice, after it locked preferences of the topic.
  */
-const lockBegins = (work: Work, channels: readonly PostingRules[]): Promise<void> =>
-  lockForEach(
+async function lockBegins(work: Work, channel: PostingRules, change: Change): Promise<void> {
+  if (!change.target && !isOnlyResolution(change)) return;
+  const channels = change.target ? [channel, change.target] : [channel];
+  await lockForEach(
     work,
     'channel-begin',
     channels.map(({ channel_id }) => channel_id),
   );
+}
 
 /** Drops the waiting notice about a topic that is resolved or reopened again; returns whether there was one. */
 async function dropUndone(work: Work, { channel_id, topic }: Anchor, change: Change): Promise<boolean> {

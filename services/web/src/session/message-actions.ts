@@ -2,7 +2,6 @@ import { ApiError, type Client } from '@natter/client';
 import type { TopicPolicy } from '../state/model.ts';
 import { type Emoji, type Message, type Narrow, type Place, termsOf } from '../state/place.ts';
 import type { Addition } from '../state/widgets.ts';
-import { markAsRead } from './mark-as-read.ts';
 
 /** A request takes at most so many messages. */
 const maxFlagged = 5_000;
@@ -53,7 +52,7 @@ export class MessageActions {
   }
 
   async markRead(messages: readonly number[]): Promise<void> {
-    await this.#try(() => markAsRead(this.#client, messages.slice(-maxFlagged)));
+    await this.#try(() => this.#client.updateFlags({ messages: messages.slice(-maxFlagged), op: 'add', flag: 'read' }));
   }
 
   /** Votes in a poll, changes a list of tasks. Returns whether it succeeded. */

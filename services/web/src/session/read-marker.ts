@@ -1,5 +1,4 @@
 import type { Client } from '@natter/client';
-import { markAsRead } from './mark-as-read.ts';
 
 const delayMs = 300;
 
@@ -42,6 +41,8 @@ export class ReadMarker {
     this.#timer = undefined;
     if (messages.length === 0) return;
     this.#screen.onRead(messages);
-    await markAsRead(this.#client, messages, { retryForMs: Number.POSITIVE_INFINITY }).catch(() => undefined);
+    await this.#client
+      .updateFlags({ messages, op: 'add', flag: 'read' }, { retryForMs: Number.POSITIVE_INFINITY })
+      .catch(() => undefined);
   }
 }

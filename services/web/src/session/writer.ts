@@ -165,21 +165,25 @@ export class Writer {
 
   /**
    * The messages of a conversation are elsewhere now: the text of its compose box, the draft of it and files on their way go
-   * along. Text stays if something else is written there.
+   * along. Returns false if they stay, because something else is written there.
    */
-  carry(from: Place, to: Place): void {
+  carry(from: Place, to: Place): boolean {
     const [key, next] = [keyOf(from), keyOf(to)];
-    this.uploads.carry(key, { key: next, place: to });
     const { composing, model } = this.#store.state();
     const text = textOf(composing, model.writing, key);
     const draftId = draftOf(composing, model.writing, key);
     const isSame = draftId !== undefined && draftOf(composing, model.writing, next) === draftId;
-    if (key === next || text === '' || (textOf(composing, model.writing, next) !== '' && !isSame)) return;
+    const isFree = textOf(composing, model.writing, next) === '' || isSame;
+    if (key === next || (text === '' && this.uploads.of(key).length === 0)) return true;
+    if (!isFree) return false;
+    this.uploads.carry(key, { key: next, place: to });
+    if (text === '') return true;
     clearTimeout(this.#saveTimers.get(key));
     this.#store.dispatch({ type: 'composing', action: { type: 'carried', key, to: next, text, draftId } });
     this.#kept.drop(key);
     this.#carried.set(key, next);
     this.#change(next, to, text);
+    return true;
   }
 
   /** Takes a draft into the compose box of its conversation. */

@@ -5,6 +5,7 @@ import { may } from '../state/permissions.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import { t } from '../text/text.ts';
 import { Preview } from './compose-preview.tsx';
+import { composeTakesFocus } from './compose-text.ts';
 import { Toolbar } from './compose-toolbar.tsx';
 import { UploadList, useUploads } from './compose-uploads.tsx';
 import { warningsOf } from './compose-warnings.ts';
@@ -36,7 +37,7 @@ export function Editor({ draftKey, place, target = place, label, onSend, problem
   const box = useRef<HTMLTextAreaElement>(null);
   const [isPreview, setPreview] = useState(false);
   const uploads = useUploads(draftKey, place, box);
-  useFirstFocus(box, isFocused);
+  useFirstFocus(box, draftKey, isFocused);
   const warnings = warningsOf(text, target, { characters, mayMentionMany });
   const isBlocked = text.trim() === '' || problem !== undefined || warnings.left < 0 || uploads.isBusy;
   const submit = (): void => {
@@ -95,14 +96,15 @@ function useDraft(key: string, place: Place | undefined) {
   return { text, setText: (next: string): void => session.writer.edit(key, place, next) };
 }
 
-function useFirstFocus(box: React.RefObject<HTMLTextAreaElement | null>, isFocused: boolean): void {
+function useFirstFocus(box: React.RefObject<HTMLTextAreaElement | null>, key: string, isFocused: boolean): void {
   useEffect(() => {
     // Added text follows the draft.
     const end = box.current?.value.length ?? 0;
     box.current?.setSelectionRange(end, end);
+    const takesFocus = composeTakesFocus(key) && isFocused;
     // On phones, a focused box opens the keyboard over the messages.
-    if (isFocused && matchMedia('(hover: hover)').matches) box.current?.focus({ preventScroll: true });
-  }, [isFocused, box]);
+    if (takesFocus && matchMedia('(hover: hover)').matches) box.current?.focus({ preventScroll: true });
+  }, [isFocused, key, box]);
 }
 
 interface TextBoxProps {

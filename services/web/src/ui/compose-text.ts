@@ -28,3 +28,16 @@ export function focusCompose(): boolean {
   box?.focus();
   return box !== null;
 }
+
+/** The conversation whose compose box leaves the focus where it is when it appears. */
+let unfocused: string | undefined;
+export function keepFocusFrom(key: string): void {
+  unfocused = key;
+}
+
+/** Whether the compose box of a conversation takes the focus when it appears. */
+export function composeTakesFocus(key: string): boolean {
+  const takes = unfocused !== key;
+  unfocused = undefined;
+  return takes;
+}

@@ -6,7 +6,7 @@ import { t } from '../text/text.ts';
 import { Compose, NewTopic } from './compose.tsx';
 import { composeIsShown } from './compose-text.ts';
 import { useReadingLock } from './desktop-notifications.ts';
-import { useLeadOn } from './lead-on.ts';
+import { useFollow, useLeadOn } from './lead-on.ts';
 import { isPlace, linkTo } from './links.ts';
 import { MessageList } from './message-list.tsx';
 import { titleOf } from './names.ts';
@@ -102,7 +102,7 @@ function useMoved(narrow: Narrow, near: number | undefined): void {
 /** The page follows the messages of a conversation when all that it shows are moved together. */
 function useLeft(narrow: Narrow): void {
   const session = useSession();
-  const leadOn = useLeadOn();
+  const follow = useFollow();
   const key = keyOf(narrow);
   useEffect(() => {
     if (!isPlace(narrow)) return;
@@ -110,10 +110,13 @@ function useLeft(narrow: Narrow): void {
     const end = session.onEvent((event) => {
       if (!isMoveFrom(event, key) || session.state.views.get(key)?.ids.length !== 0) return;
       const topId = session.shown?.topId;
-      const newest = event.message_ids.reduce((a, b) => Math.max(a, b));
-      // Undefined where the reader may not read.
-      void session.placeOf(newest).then((place) => {
-        if (isCurrent && place && keyOf(place) !== key) leadOn(narrow, place, topId);
+      const [newest, before] = event.message_ids.toSorted((a, b) => b - a);
+      const placeOf = async (id: number | undefined) => (id === undefined ? undefined : session.placeOf(id));
+      const findPlace = async (): Promise<Place | undefined> =>
+        // The newest one may be a notice that was deleted with the move. Undefined where the reader may not read.
+        (await placeOf(newest)) ?? (await placeOf(before));
+      void findPlace().then((place) => {
+        if (isCurrent && place && keyOf(place) !== key) follow(narrow, place, topId);
       });
     });
     return () => {

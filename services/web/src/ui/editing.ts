@@ -39,6 +39,11 @@ export function edit(messageId: number | undefined): void {
   for (const listener of listeners) listener();
 }
 
+/** The text box of the edited message takes the focus again where its row appears. */
+export function editAgain(): void {
+  unfocused = edited;
+}
+
 /** Whether the text box of a message takes the focus: once for each edit, not when its row comes back to the screen. */
 export function takesFocus(messageId: number): boolean {
   if (unfocused !== messageId) return false;

@@ -1,14 +1,38 @@
 import { useNavigate } from '@tanstack/react-router';
-import type { Place } from '../state/place.ts';
+import { keyOf, type Place } from '../state/place.ts';
+import { keepFocusFrom } from './compose-text.ts';
+import { editAgain } from './editing.ts';
 import { linkTo } from './links.ts';
+import { closeScheduling } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
+type Lead = (from: Place, to: Place, near: number | undefined) => void;
+
 /** Leads from a conversation to where its messages are now. What was written in reply to them goes along. */
-export function useLeadOn(): (from: Place, to: Place, near: number | undefined) => void {
+export function useLeadOn(): Lead {
   const session = useSession();
   const navigate = useNavigate();
   return (from, to, near) => {
     session.writer.carry(from, to);
+    void navigate({ ...linkTo(to, near), replace: true });
+  };
+}
+
+/**
+ * Leads on because others moved the messages, while the reader may be typing anywhere on the page: the compose box takes
+ * the focus only if it had it. Does nothing if the reader's text cannot go along.
+ */
+export function useFollow(): Lead {
+  const session = useSession();
+  const navigate = useNavigate();
+  return (from, to, near) => {
+    const { activeElement, body } = document;
+    if (!session.writer.carry(from, to)) return;
+    if (activeElement?.id !== 'compose') keepFocusFrom(keyOf(to));
+    // The row of the edited message may have left the page with the focus.
+    if (activeElement === null || activeElement === body) editAgain();
+    // It would send to the old place.
+    closeScheduling();
     void navigate({ ...linkTo(to, near), replace: true });
   };
 }

@@ -60,10 +60,19 @@ export function unreadCounts(model: Counted): UnreadCounts {
   return counted.counts;
 }
 
-/** The number of unread mentions, without those in archived channels. */
-export function unreadMentions({ marks, archivedUnread }: Pick<Model, 'marks' | 'archivedUnread'>): number {
-  const hidden = [...archivedUnread.values()];
-  return [...marks.mentions].filter((id) => !hidden.some(({ ids }) => ids.has(id))).length;
+type Mentioned = Pick<Model['marks'], 'mentions'> & Pick<Model, 'archivedUnread'>;
+let mentioned: (Mentioned & { count: number }) | undefined;
+
+/** The number of unread mentions, without those in archived channels; counted again only after a change. */
+export function unreadMentions({
+  marks: { mentions },
+  archivedUnread,
+}: Pick<Model, 'marks' | 'archivedUnread'>): number {
+  if (mentioned?.mentions !== mentions || mentioned.archivedUnread !== archivedUnread) {
+    const hidden = new Set([...archivedUnread.values()].flatMap(({ ids }) => [...ids]));
+    mentioned = { mentions, archivedUnread, count: [...mentions].filter((id) => !hidden.has(id)).length };
+  }
+  return mentioned.count;
 }
 
 function count(model: Counted): UnreadCounts {

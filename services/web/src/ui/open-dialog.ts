@@ -36,6 +36,10 @@ export function closeAtEscape(event: KeyboardEvent): void {
   event.preventDefault();
   closeDialog();
 }
+/** Closes the dialog that schedules a message. */
+export function closeScheduling(): void {
+  if (current?.name === 'schedule') closeDialog();
+}
 /** Also while its code is being loaded. */
 export const isDialogOpen = (): boolean => current !== undefined;
 
