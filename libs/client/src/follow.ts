@@ -47,7 +47,10 @@ export interface Feed extends AsyncIterable<ChatEvent | Gap> {
   readonly position: Position;
 }
 
-/** Registers a queue, or resumes one, and follows it through outages of any length. */
+/**
+ * Registers a queue, or resumes one, and follows it through outages of any length. Rejects if the first register is not answered
+ * within `retryForMs`.
+ */
 export function follow(
   client: Client,
   params?: RegisterParams,

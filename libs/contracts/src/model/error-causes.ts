@@ -36,7 +36,7 @@ export const errorCauses: Readonly<Record<ErrorCode, string>> = {
   UPLOAD_OFFSET_MISMATCH: 'the server has another number of bytes of the upload',
   LENGTH_REQUIRED: 'the header `Upload-Length` is missing',
   UNSUPPORTED_TUS_VERSION: 'the header `Tus-Resumable` does not name version 1.0.0',
-  REQUEST_TOO_LARGE: 'the request is larger than the server accepts',
+  REQUEST_TOO_LARGE: 'the request is larger than the server accepts, or changes too much at once',
   UNSUPPORTED_MEDIA_TYPE: 'the body has another media type than `application/offset+octet-stream`',
   RATE_LIMIT_HIT: 'the budget is spent; wait for `retry-after` seconds',
   INTERNAL_ERROR: 'a fault of the server',
