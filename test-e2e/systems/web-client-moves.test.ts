@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLook } from '../web-look.ts';
 import { message, openWeb, type PersonName, type Visit, type Web, withoutLimits } from '../web-visit.ts';
@@ -90,6 +90,33 @@ test('a topic that others resolve and rename is followed by its readers, with wh
   await send('owner', '✔ door', 'Elsewhere');
   await message(page, 'Elsewhere').waitFor();
   expect(await box.inputValue()).toBe('I will close');
+  await leave(visit);
+});
+
+test('a topic that others rename leaves the focus where the reader is typing', async () => {
+  const id = await send('member', 'lamp', 'The lamp is off');
+  const visit = await web.visit('member', topicPath('lamp'));
+  const { page } = visit;
+  const rename = (topic: string) =>
+    web.clientOf('owner').updateMessage({ message_id: id, topic, propagate_mode: 'change_all' });
+  const isFocused = (box: Locator) => box.evaluate((element) => element === document.activeElement);
+  await message(page, 'The lamp is off').waitFor();
+  await page.locator(`[data-message="${id}"]`).focus();
+  await page.keyboard.press('e');
+  const editor = page.locator('.editor textarea');
+  await editor.fill('The lamp is on');
+  await rename('✔ lamp');
+  await page.getByRole('heading', { name: '#general › ✔ lamp' }).waitFor();
+  await expect.poll(() => isFocused(editor)).toBe(true);
+  expect(await editor.inputValue()).toBe('The lamp is on');
+  await editor.press('Escape');
+  await page.getByText('New direct message', { exact: true }).first().click();
+  const search = page.getByRole('searchbox', { name: 'Find people' });
+  await search.fill('Ma');
+  await rename('light');
+  await page.getByRole('heading', { name: '#general › light' }).waitFor();
+  await message(page, 'The lamp is off').waitFor();
+  expect(await isFocused(search)).toBe(true);
   await leave(visit);
 });
 
