@@ -329,7 +329,7 @@ describe('units that change references to one file', () => {
     released.resolve();
     await Promise.all([earlier, later]);
   }
-  /** What the log tells of one file, in order. */
+  /** The events about one file in the log, in order. */
   const told = async (attachmentId: number): Promise<{ messages: number[]; used: number }[]> => {
     const { rows } = await admin.query(`
       SELECT ARRAY(SELECT (m->>'id')::int FROM json_array_elements(event#>'{body,attachment,messages}') m) AS messages,

@@ -156,7 +156,7 @@ test('when Redis comes back with older data, who comes then is among the next ch
   expect(presence_last_update_id).toBeGreaterThan(last);
 });
 
-/** What an administrator of the database reads or changes. */
+/** Runs work on a connection of the database administrator. */
 async function asAdmin<T>(work: (admin: ReturnType<typeof createDatabase>) => Promise<T>): Promise<T> {
   const url = system.servers.postgresUrl;
   const admin = createDatabase({ url, maxConnections: 1, name: 'test', onError: () => undefined });

@@ -1,7 +1,7 @@
 import type { LogEntry } from '@natter/contracts';
 import type { Position } from './kept-entries.ts';
 
-/** What a service announces after it wrote to the log: entries, or only the number of the last one. */
+/** The announcement of a service that wrote to the log: the entries, or only the number of the last one. */
 export interface Hint {
   signature?: string;
   entries?: LogEntry[];

@@ -1,19 +1,15 @@
-import { totals } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { PostingRules } from '../model/channel-cache.ts';
 import type { PersonalSetting } from '../model/personal-settings.ts';
 import { situationRow } from '../model/sending/sender-facts.ts';
-import { policyAfter, reasons } from '../model/sending/topic-preferences.ts';
+import { mostGiven, policyAfter, reasons } from '../model/sending/topic-preferences.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
 import { visibility, writeTopic } from '../model/user-topics.ts';
 import { readersAmong } from './change-receivers.ts';
 import type { Anchor } from './moved-messages.ts';
 
 const begunRow = situationRow.extend({ topic: z.string() });
-
-/** How many preferences a user may get by messages and moves of others: fewer than the user may set. */
-const mostGiven = totals.topicPreferences.limit / 5;
 
 /**
  * Follows or unmutes a topic for the author of a message that a move made its first, as the author sees it, if their

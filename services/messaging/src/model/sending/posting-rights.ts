@@ -26,7 +26,7 @@ export interface PostingRight {
   basis: Record<string, number>;
 }
 
-/** What of the right to post somebody has. */
+/** The two parts of the right to post. */
 interface Part {
   mayRead: boolean;
   maySend: boolean;

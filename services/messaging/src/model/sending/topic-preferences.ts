@@ -114,10 +114,10 @@ async function givenToMentioned(
 }
 
 /**
- * How many preferences a user may get by messages, which others may write: fewer than the user may set, so that nobody
+ * How many preferences a user may get by messages and moves of others: fewer than the user may set, so that nobody
  * uses up the room of another.
  */
-const mostGiven = totals.topicPreferences.limit / 5;
+export const mostGiven = totals.topicPreferences.limit / 5;
 
 /** Without new preferences of users who have too many. */
 async function withRoom(executor: Executor, realmId: number, given: readonly Given[]): Promise<readonly Given[]> {
