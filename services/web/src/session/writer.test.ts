@@ -117,6 +117,19 @@ test('a text that was carried away while it was saved leaves no draft behind', a
   expect(drafts()).toEqual([[keyOf(after), 'half a sentence']]);
 });
 
+test('a text that was carried twice while it was saved leaves no draft behind', async () => {
+  const { writer, drafts, slow, answer } = withDrafts();
+  const last = topicPlace(1, 'last');
+  slow();
+  writer.edit(keyOf(before), before, 'half');
+  await vi.advanceTimersByTimeAsync(2_000);
+  writer.carry(before, after);
+  writer.carry(after, last);
+  answer();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([[keyOf(last), 'half']]);
+});
+
 test('a text does not replace another one', async () => {
   const { writer, textIn } = withDrafts();
   writer.edit(keyOf(before), before, 'one');

@@ -133,8 +133,14 @@ export class Writer {
 
   /** A text that was carried away while it was saved continues with the draft that the server has now. */
   #handOver(key: string, draftId: number | undefined): void {
-    const to = this.#carried.get(key) ?? '';
-    const next = this.#store.state().composing.edits.get(to);
+    const { edits } = this.#store.state().composing;
+    let to = key;
+    // It may have been carried further.
+    for (const seen = new Set<string>(); !edits.has(to) && !seen.has(to); ) {
+      seen.add(to);
+      to = this.#carried.get(to) ?? to;
+    }
+    const next = edits.get(to);
     if (!next || next.draftId !== undefined) return;
     this.#store.dispatch({ type: 'composing', action: { type: 'restored', key: to, text: next.text, draftId } });
   }
