@@ -73,25 +73,28 @@ export function reduceComposing(composing: Composing, action: ComposingAction, w
   }
 }
 
-function newestDraft(drafts: Writing['drafts'], key: string) {
+/** Without drafts that another compose box changes: they were carried there, and will be moved. */
+function newestDraft({ edits }: Composing, { drafts }: Writing, key: string) {
+  const isElsewhere = (id: number): boolean =>
+    [...edits].some(([other, { draftId }]) => other !== key && draftId === id);
   return [...drafts.values()]
-    .filter(({ place }) => place !== undefined && keyOf(place) === key)
+    .filter(({ id, place }) => place !== undefined && keyOf(place) === key && !isElsewhere(id))
     .sort((a, b) => b.timestamp - a.timestamp || b.id - a.id)[0];
 }
 
 /** The draft that the compose box of a conversation changes. */
-export const draftOf = ({ edits }: Composing, { drafts }: Writing, key: string): number | undefined =>
-  (edits.get(key) ?? { draftId: newestDraft(drafts, key)?.id }).draftId;
+export const draftOf = (composing: Composing, writing: Writing, key: string): number | undefined =>
+  (composing.edits.get(key) ?? { draftId: newestDraft(composing, writing, key)?.id }).draftId;
 
 /**
  * The text of a compose box: what was written here, until another client changes the draft. Spaces at the ends do not
  * count, because the server removes them.
  */
-export function textOf({ edits }: Composing, { drafts }: Writing, key: string): string {
-  const edit = edits.get(key);
-  if (!edit) return newestDraft(drafts, key)?.content ?? '';
+export function textOf(composing: Composing, writing: Writing, key: string): string {
+  const edit = composing.edits.get(key);
+  if (!edit) return newestDraft(composing, writing, key)?.content ?? '';
   if (edit.isUnsaved || edit.draftId === undefined) return edit.text;
-  const content = drafts.get(edit.draftId)?.content ?? '';
+  const content = writing.drafts.get(edit.draftId)?.content ?? '';
   return content.trim() === edit.text.trim() ? edit.text : content;
 }
 
