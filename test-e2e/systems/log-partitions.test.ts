@@ -59,12 +59,15 @@ async function beginDetaching(name: string): Promise<void> {
   const reader = new pg.Client(servers.postgresUrl);
   await reader.connect();
   await reader.query('BEGIN; SELECT count(*) FROM log.event');
-  await admin.query(`SET statement_timeout = '1s'`);
-  await expect(admin.query(`ALTER TABLE log.event DETACH PARTITION log.${name} CONCURRENTLY`)).rejects.toThrow(
-    'timeout',
-  );
-  await admin.query('RESET statement_timeout');
-  await reader.end();
+  try {
+    await admin.query(`SET statement_timeout = '1s'`);
+    await expect(admin.query(`ALTER TABLE log.event DETACH PARTITION log.${name} CONCURRENTLY`)).rejects.toThrow(
+      'timeout',
+    );
+  } finally {
+    await admin.query('RESET statement_timeout');
+    await reader.end();
+  }
 }
 const states = {
   detached: (name: string) => admin.query(`ALTER TABLE log.event DETACH PARTITION log.${name} CONCURRENTLY`),
@@ -95,6 +98,24 @@ describe.each(Object.keys(states) as (keyof typeof states)[])('a partition that 
     await states[state](name);
     expect(await endPartitions(database, 1)).toEqual({ dropped: [name], heldBackBy: undefined });
   });
+});
+
+test('a detachment that was cut off is finished although the transaction of the lock has a snapshot', async () => {
+  const holding: Database['connect'] = (work) =>
+    database.connect((connection) =>
+      work({
+        ...connection,
+        query: async (statement) => {
+          const result = await connection.query(statement);
+          if (String(statement).startsWith('BEGIN')) await connection.query('DECLARE held CURSOR FOR SELECT 1');
+          return result;
+        },
+      }),
+    );
+  await admin.query('SELECT log.create_realm(8)');
+  const name = await moveTo(-20, 8, [1, 1]);
+  await beginDetaching(name);
+  expect((await endPartitions({ ...database, connect: holding }, 1))?.dropped).toEqual([name]);
 });
 
 test('old partitions are dropped although the detachment of a later one was cut off', async () => {

@@ -58,7 +58,8 @@ export async function tryLock(work: Work, name: RealmLock): Promise<boolean> {
 
 /**
  * The query that takes a lock without a key, unless another transaction holds it. It has no parameters: after a
- * statement with parameters an open transaction keeps its snapshot, for which the detachment of a partition would wait.
+ * statement with parameters an open transaction always keeps its snapshot, for which the end of an interrupted
+ * detachment of a partition waits. Without parameters it does so only sometimes.
  */
 export const tryDatabaseLock = (name: DatabaseLock): Query<typeof isMine> =>
   sql.type(isMine)`SELECT pg_try_advisory_xact_lock(${sql.literalValue(String(lockOf(name).number))}) AS is_mine`;

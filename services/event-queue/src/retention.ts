@@ -59,11 +59,12 @@ export async function preparePartitions(database: Database): Promise<void> {
  * waiting for readers, then dropped. Each step can be interrupted; the next process continues there. Undefined if
  * another process is doing this.
  */
-export function endPartitions(database: Database, hours: number): Promise<Retention | undefined> {
+export async function endPartitions(database: Database, hours: number): Promise<Retention | undefined> {
+  // No other one can be detached before. On the connection of the lock: its transaction may have a snapshot, for which
+  // another connection would wait.
+  await asOnlyOne(database, (own) => finishDetaching(own, sql.fragment`true`));
   return asOnlyOne(database, async () => {
     const dropped: string[] = [];
-    // No other one can be detached before. Nobody else is detaching: this process has the lock.
-    await finishDetaching(database, sql.fragment`true`);
     for (;;) {
       const expired = await database.maybeOne(
         sql.type(expiredRow)`SELECT name, state FROM log.expired_partition(${hours})`,
@@ -94,7 +95,7 @@ async function raiseFloors(database: Executor, name: string): Promise<string | u
 }
 
 /** Finishes a detachment that was cut off: queries and writes ignore such a partition. */
-async function finishDetaching(database: Database, which: ReturnType<typeof sql.fragment>): Promise<void> {
+async function finishDetaching(database: Executor, which: ReturnType<typeof sql.fragment>): Promise<void> {
   const pending = await database.any(sql.type(nameRow)`
     SELECT c.relname::text AS name FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent = 'log.event'::regclass AND i.inhdetachpending AND ${which}`);
@@ -113,12 +114,15 @@ const detach = (database: Executor, name: string, how: 'CONCURRENTLY' | 'FINALIZ
  * A transaction-level lock, held by an open transaction on its own connection, because sessions have no state behind a
  * pooler.
  */
-async function asOnlyOne<R>(database: Database, work: () => Promise<R>): Promise<R | undefined> {
+async function asOnlyOne<R>(database: Database, work: (own: Executor) => Promise<R>): Promise<R | undefined> {
   return withDeadline(longestMs, () =>
     database.connect(async ({ query }) => {
+      const own = executor(query);
       await query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10min'");
-      const { is_mine } = await executor(query).one(tryDatabaseLock('retention'));
-      return is_mine ? work() : undefined;
+      const { is_mine } = await own.one(tryDatabaseLock('retention'));
+      const result = is_mine ? await work(own) : undefined;
+      await query('COMMIT');
+      return result;
     }),
   );
 }
