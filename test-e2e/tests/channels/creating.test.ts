@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 
 describe('POST /channels/create (4.5)', () => {
-  test('subscribes exactly those who are named, and the creator only if named', async () => {
+  test('subscribes exactly the listed users, and the creator only if listed', async () => {
     const { member, member2, guest } = realm;
     const id = await channel(member, [member2, guest], { description: 'for *two*' });
     expect([await standing(member, id), await standing(member2, id), await standing(guest, id)]).toEqual([
@@ -20,7 +20,7 @@ describe('POST /channels/create (4.5)', () => {
     expect((await member.ok('GET', `/streams/${empty}/members`)).subscribers).toEqual([]);
   });
 
-  test('never joins a channel that exists: CHANNEL_ALREADY_EXISTS, whatever the case of its name', async () => {
+  test('rejects the name of an existing channel, in any case, with CHANNEL_ALREADY_EXISTS', async () => {
     const name = await nameOf(realm.member, await channel(realm.member));
     const { status, body } = await realm.member2.post('/channels/create', {
       name: name.toUpperCase(),
@@ -39,12 +39,12 @@ describe('POST /channels/create (4.5)', () => {
     expect((await realm.owner.post('/channels/create', form)).status).toBe(400);
   });
 
-  test('is not for guests', async () => {
+  test('rejects guests', async () => {
     const answer = await realm.guest.post('/channels/create', { name: freshName(), subscribers: [] });
     expect(refused(answer)).toEqual(badRequest);
   });
 
-  test('a public channel is told to all but guests, a private one to administrators and those it lets in', async () => {
+  test('announces a public channel to all but guests, and a private one to administrators and users with access', async () => {
     const queues = Object.fromEntries(
       await Promise.all(
         (['owner', 'administrator', 'moderator', 'member2', 'guest'] as const).map(
@@ -75,7 +75,7 @@ describe('POST /channels/create (4.5)', () => {
     });
   });
 
-  test('a private channel hides its past from later subscribers unless it is said to share it', async () => {
+  test('hides the history of a private channel from later subscribers by default', async () => {
     const history = async (form: Json): Promise<boolean> =>
       (await streamOf(realm.member, await channel(realm.member, [realm.member], form))).history_public_to_subscribers;
     expect(await history({ invite_only: true })).toBe(false);
@@ -85,7 +85,7 @@ describe('POST /channels/create (4.5)', () => {
 });
 
 describe('DELETE /users/me/subscriptions', () => {
-  test('answers what was left and what one was not subscribed to', async () => {
+  test('returns the channels that the user left and those that the user was not subscribed to', async () => {
     const { member } = realm;
     const [left, other] = [await channel(member, [member]), await channel(member)];
     const names = [await nameOf(member, left), await nameOf(member, other)];
@@ -94,7 +94,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(await standing(member, left)).toBe('unsubscribed');
   });
 
-  test('of several people some may leave it who were subscribed, and others stay as they were', async () => {
+  test('lists a channel as removed and as not_removed if only some of the users were subscribed', async () => {
     const { owner, member, member2 } = realm;
     const name = await nameOf(owner, await channel(owner, [member]));
     const principals = [member.user_id, member2.user_id];
@@ -102,7 +102,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect([answer.removed, answer.not_removed]).toEqual([[name], [name]]);
   });
 
-  test('an archived channel is left too (level 362); one of its name that is active comes first', async () => {
+  test('also unsubscribes from an archived channel (level 362), but prefers an active one of the same name', async () => {
     const { owner, member } = realm;
     const id = await channel(owner, [member]);
     const name = await nameOf(owner, id);
@@ -122,7 +122,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect((await leave()).body).toMatchObject({ removed: [], not_removed: [name] });
   });
 
-  test('a channel that does not exist and a private one of others answer alike', async () => {
+  test('returns the same error for a missing channel and for a private channel of others', async () => {
     const hidden = await nameOf(realm.owner, await channel(realm.owner, [realm.owner], { invite_only: true }));
     for (const name of [hidden, 'no such channel']) {
       const { status, body } = await realm.member.delete('/users/me/subscriptions', { subscriptions: [name] });
@@ -133,7 +133,7 @@ describe('DELETE /users/me/subscriptions', () => {
     }
   });
 
-  test('others are removed by administrators, channel administrators and can_remove_subscribers_group', async () => {
+  test('lets administrators, channel administrators and can_remove_subscribers_group remove other users', async () => {
     const { administrator, owner, member, member2, guest, moderator } = realm;
     const id = await channel(member, [member, member2, guest, moderator, owner]);
     const name = await nameOf(member, id);
@@ -150,7 +150,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect((await remove(member2, member2)).body.removed).toEqual([name]);
   });
 
-  test('the leaver gets subscription/remove, others peer_remove; of a private channel one knows nothing then', async () => {
+  test('sends subscription/remove and, for a private channel, stream/delete to the leaver, and peer_remove to others', async () => {
     const { member, member2 } = realm;
     const id = await channel(member, [member, member2], { invite_only: true });
     const name = await nameOf(member, id);
@@ -169,7 +169,7 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(await standing(member2, id)).toBe('unknown');
   });
 
-  test('of users who are removed together, each gets peer_remove about the others, and nobody about themselves', async () => {
+  test('sends users who are removed together peer_remove about each other, but not about themselves', async () => {
     const { owner, member, member2, moderator } = realm;
     const id = await channel(owner, [member, member2, moderator]);
     const peers = [member, member2, moderator];
@@ -182,14 +182,14 @@ describe('DELETE /users/me/subscriptions', () => {
     }
   });
 
-  test('a private channel lives on when its last subscriber leaves', async () => {
+  test('keeps a private channel when its last subscriber leaves', async () => {
     const id = await channel(realm.member, [realm.member], { invite_only: true });
     const name = await nameOf(realm.member, id);
     await realm.member.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name] });
     expect(await streamOf(realm.owner, id)).toMatchObject({ is_archived: false, subscriber_count: 0 });
   });
 
-  test('who comes back finds the old settings', async () => {
+  test('keeps the user’s settings of the channel for a later subscription', async () => {
     const id = await channel(realm.member, [realm.member]);
     const name = await nameOf(realm.member, id);
     await realm.member.ok('POST', '/users/me/subscriptions/properties', {
@@ -206,7 +206,7 @@ describe('DELETE /users/me/subscriptions', () => {
   });
 });
 
-test('PATCH /users/me/subscriptions adds and deletes in one request, and refuses to do nothing', async () => {
+test('PATCH /users/me/subscriptions adds and deletes in one request, and rejects an empty request', async () => {
   const { member } = realm;
   const left = await nameOf(member, await channel(member, [member]));
   const added = freshName();
@@ -223,8 +223,8 @@ test('PATCH /users/me/subscriptions adds and deletes in one request, and refuses
   expect(refused(await member.patch('/users/me/subscriptions', {}))).toEqual(badRequest);
 });
 
-describe('people who come and go', () => {
-  test('a new user is subscribed to the default channels, a guest is not', async () => {
+describe('subscriptions', () => {
+  test('to the default channels are created for a new member, but not for a new guest', async () => {
     const id = await channel(realm.owner, [], { is_default_stream: true });
     const queue = await realm.member.queue({ event_types: ['subscription'] });
     const [person, guest] = [await realm.person(), await realm.person({ role: 'guest' })];
@@ -238,7 +238,7 @@ describe('people who come and go', () => {
     expect(await standing(await realm.person(), id)).toBe('never_subscribed');
   });
 
-  test('whoever is deactivated leaves the lists, and comes back into them', async () => {
+  test('of a deactivated user are removed from the lists of subscribers', async () => {
     const person = await realm.person();
     const id = await channel(realm.member, [realm.member, person]);
     const members = async () => (await realm.member.ok('GET', `/streams/${id}/members`)).subscribers;

@@ -21,7 +21,7 @@ const send = async (stream_id: number, content: string): Promise<number> =>
 const firstOf = async (stream_id: number): Promise<number | null> =>
   (await realm.member.ok('GET', `/streams/${stream_id}`)).stream.first_message_id;
 
-test('the first message of a channel follows deletions and moves, and is told', async () => {
+test('first_message_id follows deletions and moves, and each change sends an event', async () => {
   const queue = await realm.member.queue({ event_types: ['stream'] });
   const told = (stream_id: number, value: number | null): Promise<Json> =>
     queue.next(
@@ -53,7 +53,7 @@ test('the first message of a channel follows deletions and moves, and is told', 
   expect(await firstOf(from)).toBe(again);
 });
 
-test('a deletion beside a move into the channel does not announce a later message as the first', async () => {
+test('a deletion during a move into the channel does not announce a later message as the first', async () => {
   const { owner } = realm;
   const [source, target] = [await make('source'), await make('target')];
   const [older, first, second] = [await send(source, 'a'), await send(target, 'b'), await send(target, 'c')];

@@ -52,36 +52,42 @@ const settings: [string, Try, isForChannelAdministrators: boolean][] = [
   ],
 ];
 
-test.each(settings)('%s', async (name, attempt, isForChannelAdministrators) => {
-  const { owner, administrator, moderator, member, member2, guest } = realm;
-  const inside = { administrator, moderator, member, member2, guest, channelAdministrator };
-  const people = { ...inside, outsider };
-  const value = (...named: Client[]) => ({ direct_members: named.map(({ user_id }) => user_id), direct_subgroups: [] });
-  const at = await channel(owner, [owner, ...Object.values(inside)], {
-    invite_only: true,
-    [name]: value(member, guest, outsider),
-    can_administer_channel_group: value(channelAdministrator),
-  });
-  const may: Record<string, boolean> = {};
-  for (const [who, person] of Object.entries(people)) {
-    const own = person === outsider ? undefined : await send(person, at);
-    may[who] = (await attempt(person, await send(owner, at), own)).status === 200;
-  }
-  expect(may).toEqual({
-    administrator: isForChannelAdministrators,
-    moderator: false,
-    member: true,
-    member2: false,
-    guest: true,
-    channelAdministrator: isForChannelAdministrators,
-    outsider: false,
-  });
-});
+test.each(settings)(
+  '%s allows the action to its members who have access to the channel',
+  async (name, attempt, isForChannelAdministrators) => {
+    const { owner, administrator, moderator, member, member2, guest } = realm;
+    const inside = { administrator, moderator, member, member2, guest, channelAdministrator };
+    const people = { ...inside, outsider };
+    const value = (...named: Client[]) => ({
+      direct_members: named.map(({ user_id }) => user_id),
+      direct_subgroups: [],
+    });
+    const at = await channel(owner, [owner, ...Object.values(inside)], {
+      invite_only: true,
+      [name]: value(member, guest, outsider),
+      can_administer_channel_group: value(channelAdministrator),
+    });
+    const may: Record<string, boolean> = {};
+    for (const [who, person] of Object.entries(people)) {
+      const own = person === outsider ? undefined : await send(person, at);
+      may[who] = (await attempt(person, await send(owner, at), own)).status === 200;
+    }
+    expect(may).toEqual({
+      administrator: isForChannelAdministrators,
+      moderator: false,
+      member: true,
+      member2: false,
+      guest: true,
+      channelAdministrator: isForChannelAdministrators,
+      outsider: false,
+    });
+  },
+);
 
 test.each([
   ['can_move_messages_within_channel_group', 'renamed'],
   ['can_resolve_topics_group', '✔'],
-])('%s of the current or the new channel counts for a move to another channel', async (name, prefix) => {
+])('a move to another channel may change the topic if %s of either channel allows it', async (name, prefix) => {
   const { owner, member } = realm;
   const value = (userIds: number[]) => ({ direct_members: userIds, direct_subgroups: [] });
   const open = (holders: number[]): Promise<number> => {

@@ -34,7 +34,7 @@ describe('POST /users/me/subscriptions/properties', () => {
     ['push_notifications', true, [['push_notifications', true]]],
     ['email_notifications', true, [['email_notifications', true]]],
     ['wildcard_mentions_notify', false, [['wildcard_mentions_notify', false]]],
-  ])('%s = %s is told to oneself alone and stands in the register', async (property, value, told) => {
+  ])('stores %s = %s and sends the event to the user only', async (property, value, told) => {
     const { member, member2 } = realm;
     const id = await channel(member, [member, member2]);
     const types = { event_types: ['subscription'] };
@@ -54,7 +54,7 @@ describe('POST /users/me/subscriptions/properties', () => {
     expect(await other.poll(true)).toEqual([]);
   });
 
-  test('of several values of one setting the last is announced', async () => {
+  test('announces only the last of several values of one setting', async () => {
     const { member } = realm;
     const stream_id = await channel(member, [member]);
     const queue = await member.queue({ event_types: ['subscription'] });
@@ -71,7 +71,7 @@ describe('POST /users/me/subscriptions/properties', () => {
     ]);
   });
 
-  test('changes several channels in one request, or none of them', async () => {
+  test('changes all channels of a request or none of them', async () => {
     const { member } = realm;
     const [one, two, foreign] = [
       await channel(member, [member]),
@@ -112,7 +112,7 @@ test('PATCH /users/me/subscriptions/{stream_id} changes one property', async () 
   expect(subscriptions.find((one: Json) => one.stream_id === id)).toMatchObject({ is_muted: true, color: '#fff' });
 });
 
-test('a user’s own setting is what a channel without one falls back to, for clients that know no nulls', async () => {
+test('a channel without its own setting shows the user’s default to clients without notification_settings_null', async () => {
   const person = await realm.person();
   const id = await channel(person, [person]);
   const shown = async () => {
@@ -129,7 +129,7 @@ describe('default channels', () => {
   const defaults = async (who: 'member' | 'guest') =>
     (await realm[who].ok('POST', '/register', { fetch_event_types: ['default_streams'] })).realm_default_streams;
 
-  test('are added and removed by administrators, told to all but guests', async () => {
+  test('are added and removed by administrators, and all users but guests receive the event', async () => {
     const { administrator, member, guest } = realm;
     const id = await channel(member);
     const types = { event_types: ['default_streams', 'stream'] };
@@ -145,7 +145,7 @@ describe('default channels', () => {
     expect(await hidden.poll(true)).toEqual([]);
   });
 
-  test('are never private', async () => {
+  test('cannot be private', async () => {
     const { owner } = realm;
     const id = await channel(owner, [owner], { invite_only: true });
     expect(refused(await owner.post('/default_streams', { stream_id: id }))).toEqual(badRequest);
@@ -155,7 +155,7 @@ describe('default channels', () => {
     expect(await defaults('member')).toEqual([]);
   });
 
-  test('come in groups, which administrators keep', async () => {
+  test('can be grouped, and only administrators manage the groups', async () => {
     const { owner, member } = realm;
     const [one, two] = [await channel(owner), await channel(owner)];
     const names = [await nameOf(owner, one), await nameOf(owner, two)];
@@ -200,7 +200,7 @@ describe('default channels', () => {
 });
 
 describe('channel folders', () => {
-  test('are created, changed, ordered and archived by administrators and told to everybody', async () => {
+  test('are created, changed, ordered and archived by administrators, and all users receive the events', async () => {
     const { owner, member, guest } = realm;
     const queue = await guest.queue({ event_types: ['channel_folder'] });
     for (const who of ['moderator', 'member', 'guest'] as const)
@@ -246,11 +246,11 @@ describe('channel folders', () => {
     await create('two');
   });
 
-  test.each([[''], ['  '], ['x'.repeat(61)], ['a\u0001']])('no folder is named %j', async (name) => {
+  test.each([[''], ['  '], ['x'.repeat(61)], ['a\u0001']])('cannot be named %j', async (name) => {
     expect(refused(await realm.owner.post('/channel_folders/create', { name }))).toEqual(badRequest);
   });
 
-  test('two of one name are refused, and so is a description over 1024 characters', async () => {
+  test('cannot share a name or have a description over 1024 characters', async () => {
     const name = freshName();
     await realm.owner.ok('POST', '/channel_folders/create', { name });
     expect(refused(await realm.owner.post('/channel_folders/create', { name: name.toUpperCase() }))).toEqual(
@@ -261,7 +261,7 @@ describe('channel folders', () => {
   });
 });
 
-test('clients that know no inheriting are told what a user set for all channels', async () => {
+test('clients without notification_settings_null see a change of the user’s setting for all channels', async () => {
   const person = await realm.person();
   const id = await channel(person, [person]);
   const told = async (): Promise<boolean> => {

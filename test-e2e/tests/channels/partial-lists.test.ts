@@ -2,7 +2,7 @@ import { type Client, connected, type Json } from '@natter/testkit';
 import { expect, test } from 'vitest';
 import { channel, nameOf, openQuietRealm } from './setting.ts';
 
-test('a channel of 250 subscribers or more is listed in part: who was active lately, and who asks', async () => {
+test('the partial list of a channel with 250 or more subscribers contains the recently active ones', async () => {
   const realm = await openQuietRealm();
   const { owner, member, member2, moderator } = realm;
   const people: Client[] = [];
@@ -31,7 +31,7 @@ test('a channel of 250 subscribers or more is listed in part: who was active lat
   expect(whole).toEqual(expect.arrayContaining(partial));
 });
 
-test('of channels with more than a million subscribers together, the large ones are listed in part', async () => {
+test('large channels are listed in part if all channels together have more than a million subscribers', async () => {
   const { owner, member } = await openQuietRealm();
   const [large, small] = [await channel(owner, [member]), await channel(owner, [member])];
   await connected((client) =>

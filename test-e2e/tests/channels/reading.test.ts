@@ -32,16 +32,16 @@ describe('GET /streams', () => {
     expect(await listed(realm.guest)).toEqual([closed]);
     expect(await listed(realm.owner)).toEqual([open, hidden, web]);
   });
-  test('leaves out what is not asked for', async () => {
+  test('omits the kinds of channels that the request does not include', async () => {
     expect(await listed(realm.member, { include_public: false })).toEqual([closed]);
     expect(await listed(realm.member, { include_subscribed: false })).toEqual([open, web]);
     expect(await listed(realm.guest, { include_subscribed: false, include_web_public: true })).toEqual([web]);
     expect(await listed(realm.guest, { include_web_public: true })).toEqual([closed, web]);
   });
-  test('shows archived channels when they are not excluded', async () => {
+  test('returns archived channels if exclude_archived is false', async () => {
     expect(await listed(realm.member, { exclude_archived: false })).toEqual([open, closed, web, archived]);
   });
-  test('gives administrators all, and nobody else', async () => {
+  test('returns all channels to administrators only', async () => {
     expect(await listed(realm.administrator, { include_all_active: true })).toEqual([open, closed, hidden, web]);
     expect(await listed(realm.administrator, { include_all: true, exclude_archived: false })).toEqual([
       open,
@@ -53,12 +53,12 @@ describe('GET /streams', () => {
     for (const who of ['moderator', 'member', 'guest'] as const)
       expect(refused(await realm[who].get('/streams', { include_all: true })), who).toEqual(badRequest);
   });
-  test('gives what one may read the messages of', async () => {
+  test('returns the channels whose messages the caller may read', async () => {
     const only = { include_public: false, include_subscribed: false, include_can_access_content: true };
     expect(await listed(realm.administrator, only)).toEqual([open, web]);
     expect(await listed(realm.guest, only)).toEqual([closed, web]);
   });
-  test('tells which are default channels when asked', async () => {
+  test('returns is_default if the request includes it', async () => {
     await realm.owner.ok('POST', '/default_streams', { stream_id: open });
     const { streams } = await realm.member.ok('GET', '/streams', { include_default: true });
     const isDefault = Object.fromEntries(streams.map((one: Json) => [one.stream_id, one.is_default]));
@@ -69,7 +69,7 @@ describe('GET /streams', () => {
   });
 });
 
-test('a channel that one may not know answers like one that does not exist, everywhere', async () => {
+test('every endpoint returns the same error for an inaccessible channel and a missing one', async () => {
   const { member2, guest } = realm;
   const missing = 99_999_999;
   const ask: [string, (who: Client, id: number) => Promise<Json>][] = [
@@ -96,7 +96,7 @@ test('a channel that one may not know answers like one that does not exist, ever
 });
 
 describe('include_subscribers', () => {
-  test('false leaves the lists out, true and partial give them (fewer than 250 are always whole)', async () => {
+  test('omits the lists if false, and returns them if true or partial (in full below 250 subscribers)', async () => {
     const lists = async (form: Json) => {
       const { subscriptions } = await realm.member.ok('GET', '/users/me/subscriptions', form);
       return subscriptions.map(({ stream_id, subscribers, partial_subscribers }: Json) => [
@@ -120,7 +120,7 @@ describe('include_subscribers', () => {
   });
 });
 
-test('members, subscription status and the channels of a user tell what the caller may know', async () => {
+test('members, subscription status and channels of a user are limited to channels that the caller can see', async () => {
   const { member, member2, guest, owner, administrator } = realm;
   expect((await guest.ok('GET', `/streams/${closed}/members`)).subscribers).toEqual([member.user_id, guest.user_id]);
   expect((await administrator.ok('GET', `/streams/${closed}/members`)).subscribers).toHaveLength(2);
@@ -135,7 +135,7 @@ test('members, subscription status and the channels of a user tell what the call
   expect(await channels(guest)).toEqual([web]);
 });
 
-test('a bot lists where its owner is subscribed, private channels too', async () => {
+test('a bot can list the channels of its owner, including private ones', async () => {
   const { member } = realm;
   const full_name = 'Lists channels';
   const made = await member.ok('POST', '/bots', { full_name, short_name: 'lists' });
@@ -147,7 +147,7 @@ test('a bot lists where its owner is subscribed, private channels too', async ()
   expect(await listed(member, { ...only, include_subscribed: false })).toEqual([]);
 });
 
-test('a guest asks only of people they may know', async () => {
+test('a guest cannot read the subscriptions of a user they cannot see', async () => {
   const { owner, guest, member2 } = realm;
   const { user_groups } = await owner.ok('GET', '/user_groups');
   const idOf = (name: string): number => user_groups.find((one: Json) => one.name === name).id;
@@ -161,7 +161,7 @@ test('a guest asks only of people they may know', async () => {
   await limit('role:everyone');
 });
 
-test('the address of a channel differs by sender, and only oneself, own bots and the notification bot can be one', async () => {
+test('the email address of a channel is not available with another person as its sender', async () => {
   const address = async (form: Json = {}) =>
     (await realm.member.ok('GET', `/streams/${open}/email_address`, form)).email;
   expect(await address()).toMatch(/^channel-\d+\.[0-9a-f]{32}@/);
@@ -171,7 +171,7 @@ test('the address of a channel differs by sender, and only oneself, own bots and
   );
 });
 
-test('a group whose members change changes who knows a private channel, at once and by events', async () => {
+test('a change of group members changes access to a private channel at once and sends events', async () => {
   const { owner, member2, guest } = realm;
   const friends = await group(realm, []);
   const id = await channel(owner, [owner], { invite_only: true, can_subscribe_group: friends });
@@ -193,7 +193,7 @@ test('a group whose members change changes who knows a private channel, at once 
   expect(guestQueue.seen).toEqual([]);
 });
 
-test('a group that a channel names is not deactivated, and the objection names the channel', async () => {
+test('a group that a channel uses cannot be deactivated, and the objection names the channel', async () => {
   const friends = await group(realm, [realm.member]);
   const id = await channel(realm.owner, [], {
     can_subscribe_group: friends,
@@ -215,7 +215,7 @@ test('a group that a channel names is not deactivated, and the objection names t
   expect([late.status, late.body.msg]).toEqual([400, 'User group is deactivated.']);
 });
 
-test('an assignment and a deactivation that race: one of them loses', async () => {
+test('of a concurrent assignment and deactivation of a group, exactly one succeeds', async () => {
   for (let round = 0; round < 10; round++) {
     const friends = await group(realm, []);
     const id = await channel(realm.owner);
@@ -230,7 +230,7 @@ test('an assignment and a deactivation that race: one of them loses', async () =
   }
 });
 
-test('the objections name no channel that the caller cannot see, nor how many there are', async () => {
+test('objections do not reveal channels that the caller cannot see, or their number', async () => {
   const { owner, member, member2 } = realm;
   const form = { name: 'theirs', description: '', members: [member2.user_id] };
   const { group_id } = await member.ok('POST', '/user_groups/create', form);

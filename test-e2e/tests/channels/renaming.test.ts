@@ -24,7 +24,7 @@ beforeAll(async () => {
   owner = realm.owner;
 });
 
-describe('after a channel was renamed', () => {
+describe('a renamed channel', () => {
   let id: number;
   let first: number;
   beforeAll(async () => {
@@ -38,12 +38,12 @@ describe('after a channel was renamed', () => {
     await rename(id, 'after');
   });
 
-  test('history carries the new name', async () => {
+  test('has its new name in its messages', async () => {
     const [message] = await page(realm.member, [['id', first]]);
     expect(message).toMatchObject({ id: first, stream_id: id, display_recipient: 'after' });
   });
 
-  test('a narrow finds it by the new name and not by the old one', async () => {
+  test('is matched by a narrow with its new name, and not with its old one', async () => {
     const found = await page(realm.member, [['channel', 'after']]);
     expect(found.map((message) => message.id)).toContain(first);
     const old = await realm.member.get('/messages', {
@@ -55,18 +55,18 @@ describe('after a channel was renamed', () => {
     expect(old.body.code).toBe('BAD_NARROW');
   });
 
-  test('a link by the new name leads to it, and one by the old name to nothing', async () => {
+  test('is linked by its new name, and not by its old one', async () => {
     expect(await content(await say(id, 'topic', '#**after** #**before**'))).toMatch(
       /<a class="stream" data-stream-id="\d+" href="[^"]+">#after<\/a> #<strong>before<\/strong>|#after<\/a> #\*\*before\*\*/,
     );
   });
 
-  test('mutes of its topics carry the new name', async () => {
+  test('has its new name in its muted topics', async () => {
     const { muted_topics } = await realm.member.ok('POST', '/register', { fetch_event_types: ['muted_topics'] });
     expect(muted_topics.map(([name, topic]: Json[]) => [name, topic])).toEqual([['after', 'topic']]);
   });
 
-  test('another channel may take the freed name, and each keeps its own', async () => {
+  test('frees its old name for another channel, and narrows and links distinguish the two', async () => {
     const other = await create('before');
     const said = await say('before', 'topic', 'in the other one');
     expect((await page(realm.member, [['channel', 'before']])).map((message) => message.id)).toContain(said);
@@ -77,7 +77,7 @@ describe('after a channel was renamed', () => {
     expect([...links.matchAll(/data-stream-id="(\d+)"/g)].map(([, channel]) => Number(channel))).toEqual([id, other]);
   });
 
-  test('two channels can exchange their names', async () => {
+  test('can exchange its name with another channel', async () => {
     const [one, two] = [await create('left'), await create('right')];
     const [inOne, inTwo] = [await say(one, 't', 'one'), await say(two, 't', 'two')];
     await rename(one, 'aside');
@@ -88,7 +88,7 @@ describe('after a channel was renamed', () => {
   });
 });
 
-test('the default channels of a bot follow a rename, and its owner hears of it', async () => {
+test('the default channels of a bot follow a rename, and its owner receives an event', async () => {
   const id = await create('feed');
   const bot = await realm.member.ok('POST', '/bots', {
     full_name: 'Feeder',

@@ -37,7 +37,7 @@ const isDone = ({ status }: Answer): boolean => status === 200;
 
 const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscribed: string, others: string]>][] = [
   [
-    'know the channel',
+    'see it',
     async ({ who, id }) => isDone(await who.get(`/streams/${id}`)),
     {
       public: ['oamug', 'oamu'],
@@ -77,7 +77,7 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
     { public: ['oamu', 'oamu'], private: ['oamu', ''], 'web-public': ['oamu', 'oamu'], archived: ['-', '-'] },
   ],
   [
-    'subscribe somebody else',
+    'subscribe another user',
     async ({ who, name }) =>
       isDone(await who.post('/users/me/subscriptions', { subscriptions: [{ name }], principals: [newcomer.user_id] })),
     { public: ['oamu', 'oamu'], private: ['oamu', ''], 'web-public': ['oamu', 'oamu'], archived: ['-', '-'] },
@@ -91,13 +91,13 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
     { public: ['oamug', ''], private: ['oamug', ''], 'web-public': ['oamug', ''], archived: ['oamug', ''] },
   ],
   [
-    'remove somebody else',
+    'remove another user',
     async ({ who, name }) =>
       isDone(await who.delete('/users/me/subscriptions', { subscriptions: [name], principals: [peer.user_id] })),
     { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
-    'change its own settings of it',
+    'change their own settings of it',
     async ({ who, id }) =>
       isDone(await who.patch(`/users/me/subscriptions/${id}`, { property: 'pin_to_top', value: true })),
     { public: ['oamug', ''], private: ['oamug', ''], 'web-public': ['oamug', ''], archived: ['oamug', ''] },
@@ -108,13 +108,13 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
     { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
-    'say who may post',
+    'change who may post',
     async ({ who, id }) =>
       isDone(await who.patch(`/streams/${id}`, { can_send_message_group: { new: groups['role:moderators'] } })),
     { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
-    'say who may subscribe',
+    'change who may subscribe',
     async ({ who, id }) =>
       isDone(await who.patch(`/streams/${id}`, { can_subscribe_group: { new: groups['role:moderators'] } })),
     { public: ['oa', 'oa'], private: ['oa', ''], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
@@ -133,7 +133,7 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
     { public: ['o', 'o'], private: ['o', ''], 'web-public': ['oa', 'oa'], archived: ['o', 'o'] },
   ],
   [
-    'say how long messages are kept',
+    'change the retention',
     async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { message_retention_days: 9 })),
     { public: ['o', 'o'], private: ['o', 'o'], 'web-public': ['o', 'o'], archived: ['o', 'o'] },
   ],
@@ -143,7 +143,7 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
     { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['', ''] },
   ],
   [
-    'bring it back from the archive',
+    'restore it from the archive',
     async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { is_archived: false })),
     { public: ['', ''], private: ['', ''], 'web-public': ['', ''], archived: ['oa', 'oa'] },
   ],
@@ -166,15 +166,15 @@ async function make(kind: Kind, subscribers: Client[]): Promise<Omit<Case, 'who'
 
 /** After these the next caller would find a changed channel, so each gets a new one. */
 const changing = new Set([
-  'subscribe somebody else',
+  'subscribe another user',
   'change whether it is private',
   'open it to the web',
   'archive it',
-  'bring it back from the archive',
+  'restore it from the archive',
   'make it a default channel',
 ]);
 
-test.each(operations)('who may %s', async (operation, run, cells) => {
+test.each(operations)('a channel permits only the listed roles to %s', async (operation, run, cells) => {
   const found: Record<string, string[]> = {};
   for (const kind of kinds) {
     const outcome = async (isSubscribed: boolean): Promise<string> => {
@@ -196,7 +196,7 @@ test.each(operations)('who may %s', async (operation, run, cells) => {
   expect(found).toEqual(cells);
 });
 
-test('an administrator of the channel may do there what administrators may, as far as they may know it', async () => {
+test('a channel administrator manages the channel, but needs content access to subscribe or to open it', async () => {
   const { member } = realm;
   for (const invite_only of [false, true]) {
     const id = await channel(creator, [creator, peer], {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await realm.owner.ok('POST', `/user_groups/${friends}/subgroups`, { add: [inner] });
 });
 
-test(`nobody is told of a channel they may not know, and events tell what a register tells (seed ${seed})`, async () => {
+test(`users receive no events of inaccessible channels, and events match a fresh register (seed ${seed})`, async () => {
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const people: Client[] = [

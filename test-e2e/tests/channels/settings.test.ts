@@ -73,7 +73,7 @@ describe('PATCH /streams/{id}', () => {
       { property: 'invite_only', value: false },
       { history_public_to_subscribers: true, is_web_public: true },
     ],
-  ])('%s is told as it is stored, and read so: %j', async (_, form, { property, value }, extra) => {
+  ])('sends and returns %s as it is stored: %j', async (_, form, { property, value }, extra) => {
     const id = await channel(realm.owner, [realm.owner, realm.member]);
     const name = await nameOf(realm.owner, id);
     const { told, read } = await change(id, form);
@@ -81,7 +81,7 @@ describe('PATCH /streams/{id}', () => {
     expect(read).toMatchObject({ [property]: value, ...extra });
   });
 
-  test('new_name is told under the old name; the name is free for others then', async () => {
+  test('sends new_name under the old name, and makes the old name available', async () => {
     const id = await channel(realm.owner, [realm.member]);
     const [before, after] = [await nameOf(realm.owner, id), freshName()];
     const { told, read } = await change(id, { new_name: ` ${after} ` });
@@ -95,7 +95,7 @@ describe('PATCH /streams/{id}', () => {
     await realm.owner.ok('PATCH', `/streams/${other}`, { new_name: before.toUpperCase() });
   });
 
-  test('history alone is told with the privacy, as clients follow it, and by its own property; only a private channel may hide it', async () => {
+  test('sends a change of history as two properties, and lets only a private channel hide its history', async () => {
     const id = await channel(realm.owner, [realm.owner, realm.member], { invite_only: true });
     const { told } = await change(id, { history_public_to_subscribers: true });
     expect(told).toMatchObject([
@@ -110,7 +110,7 @@ describe('PATCH /streams/{id}', () => {
       expect(refused(await realm.owner.patch(`/streams/${id}`, form)), JSON.stringify(form)).toEqual(badRequest);
   });
 
-  test('a folder is given, changed and taken', async () => {
+  test('sets and removes the folder of a channel', async () => {
     const { channel_folder_id: folder } = await realm.owner.ok('POST', '/channel_folders/create', {
       name: freshName(),
     });
@@ -120,7 +120,7 @@ describe('PATCH /streams/{id}', () => {
     expect(refused(await realm.owner.patch(`/streams/${id}`, { folder_id: 999_999 }))).toEqual(badRequest);
   });
 
-  test('every permission is changed by {new}, and only if {old} is what is stored', async () => {
+  test('changes each permission to {new}, and only if {old} is the stored value', async () => {
     const names = [
       'can_add_subscribers_group',
       'can_remove_subscribers_group',
@@ -150,7 +150,7 @@ describe('PATCH /streams/{id}', () => {
     }
   });
 
-  test('who may post is told in the deprecated form too', async () => {
+  test('also sends can_send_message_group in its deprecated forms', async () => {
     const id = await channel(realm.owner, [realm.member]);
     const { told } = await change(id, { can_send_message_group: { new: groups['role:administrators'] } });
     expect(told.map(({ property, value }) => [property, value])).toEqual([
@@ -165,7 +165,7 @@ describe('PATCH /streams/{id}', () => {
     expect(await policyOf({ direct_members: [realm.member.user_id], direct_subgroups: [] })).toBe(1);
   });
 
-  test('the empty topic becomes the only one where no message stands in another (4.3)', async () => {
+  test('accepts empty_topic_only only if no message is in a named topic (4.3)', async () => {
     const { owner, member } = realm;
     const id = await channel(owner, [owner, member]);
     const only = { topics_policy: 'empty_topic_only' };
@@ -186,7 +186,7 @@ describe('PATCH /streams/{id}', () => {
     expect((await change(id, only)).told).toMatchObject([{ property: 'topics_policy', value: 'empty_topic_only' }]);
   });
 
-  test('what does not change is no change: nothing is told', async () => {
+  test('does not send events for unchanged values', async () => {
     const id = await channel(realm.owner, [realm.member]);
     const queue = await realm.member.queue({ event_types: ['stream', 'default_streams'] });
     await realm.owner.ok('PATCH', `/streams/${id}`, {
@@ -218,7 +218,7 @@ describe('PATCH /streams/{id}', () => {
     expect(await streamOf(realm.owner, id)).toMatchObject({ description: '', invite_only: false });
   });
 
-  test('whoever may know it but not administer it is told so', async () => {
+  test('returns a permission error to users who can see the channel but not administer it', async () => {
     const id = await channel(realm.owner);
     for (const who of ['moderator', 'member'] as const) {
       expect(refused(await realm[who].patch(`/streams/${id}`, { description: 'x' })), who).toEqual(badRequest);
@@ -231,7 +231,7 @@ describe('PATCH /streams/{id}', () => {
     expect((await realm.guest.patch(`/streams/${id}`, { description: 'x' })).body.msg).toBe('Invalid channel ID');
   });
 
-  test('administrators without content access change what metadata access allows, and nothing that opens the content', async () => {
+  test('lets administrators without content access change settings, except those that open the content', async () => {
     const id = await channel(realm.member, [realm.member], { invite_only: true });
     const { administrator } = realm;
     for (const name of ['can_remove_subscribers_group', 'can_administer_channel_group', 'can_send_message_group'])
@@ -257,7 +257,7 @@ describe('PATCH /streams/{id}', () => {
       expect(refused(await administrator.patch(`/streams/${id}`, form)), JSON.stringify(form)).toEqual(badRequest);
   });
 
-  test('retention is changed by owners alone', async () => {
+  test('lets only owners change retention', async () => {
     const id = await channel(realm.administrator);
     expect(refused(await realm.administrator.patch(`/streams/${id}`, { message_retention_days: 5 }))).toEqual(
       badRequest,
@@ -265,7 +265,7 @@ describe('PATCH /streams/{id}', () => {
     expect((await realm.owner.patch(`/streams/${id}`, { message_retention_days: 5 })).status).toBe(200);
   });
 
-  test('going private hides it from all others, and coming back shows it again with its subscribers', async () => {
+  test('hides a channel that becomes private from others, and shows it with its subscribers when it is public again', async () => {
     const { owner, member, member2 } = realm;
     const id = await channel(owner, [owner, member]);
     const queue = await member2.queue({ event_types: ['stream', 'subscription'] });
@@ -281,7 +281,7 @@ describe('PATCH /streams/{id}', () => {
     expect(await standing(member2, id)).toBe('never_subscribed');
   });
 
-  test('giving a group the right to subscribe shows a private channel to its members', async () => {
+  test('shows a private channel to the members of a group that receives the right to add subscribers', async () => {
     const { owner, member2 } = realm;
     const id = await channel(owner, [owner], { invite_only: true });
     const friends = await group(realm, [member2]);
@@ -293,10 +293,10 @@ describe('PATCH /streams/{id}', () => {
   });
 });
 
-describe('the archive', () => {
+describe('an archived channel', () => {
   const modern = { client_capabilities: { archived_channels: true, notification_settings_null: true } };
 
-  test('a client that knows archived channels sees a change, others see the channel go and come back', async () => {
+  test('is updated for clients with archived_channels, and deleted and created again for others', async () => {
     const { owner, member } = realm;
     const id = await channel(owner, [member]);
     const name = await nameOf(owner, id);
@@ -318,7 +318,7 @@ describe('the archive', () => {
     ]);
   });
 
-  test('it stands in the register of clients that know it, and of no others', async () => {
+  test('is in the register only for clients with archived_channels', async () => {
     const id = await channel(realm.owner, [realm.member]);
     await realm.owner.ok('DELETE', `/streams/${id}`);
     const ids = async (form: Json) =>
@@ -330,7 +330,7 @@ describe('the archive', () => {
     expect(await streamOf(realm.member, id)).toMatchObject({ is_archived: true });
   });
 
-  test('its topics, drafts and unread messages are for clients that know it, and come back with it', async () => {
+  test('hides its topics, drafts and unread messages from clients without archived_channels until it is restored', async () => {
     const { owner, member } = realm;
     const id = await channel(owner, [member, owner]);
     const name = await nameOf(owner, id);
@@ -365,7 +365,7 @@ describe('the archive', () => {
     expect(await known({})).toEqual(all);
   });
 
-  test('its name is free, and it can’t come back while that is taken', async () => {
+  test('frees its name, and cannot be restored while the name is taken', async () => {
     const { owner } = realm;
     const id = await channel(owner);
     const name = await nameOf(owner, id);
@@ -378,7 +378,7 @@ describe('the archive', () => {
     expect(refused(await owner.patch(`/streams/${id}`, { is_archived: false }))).toEqual(badRequest);
   });
 
-  test('it is no default channel any more, and one’s own settings of it can still be changed', async () => {
+  test('is removed from the default channels, and users can still change their settings of it', async () => {
     const { owner, member } = realm;
     const id = await channel(owner, [member], { is_default_stream: true });
     const queue = await member.queue({ event_types: ['default_streams'] });
@@ -389,7 +389,7 @@ describe('the archive', () => {
     expect(subscriptions.find((one: Json) => one.stream_id === id).color).toBe('#010203');
   });
 
-  test('nobody subscribes to it, and its administrators alone archive it', async () => {
+  test('cannot be joined by its name, and only its administrators can archive it', async () => {
     const { member, member2 } = realm;
     const id = await channel(member, [member]);
     const name = await nameOf(member, id);
@@ -401,7 +401,7 @@ describe('the archive', () => {
   });
 });
 
-test('messages move the figures of a channel: the first one, and that it is active', async () => {
+test('sending a message updates first_message_id and is_recently_active of its channel', async () => {
   const { owner, member } = realm;
   const id = await channel(owner, [owner, member]);
   const queue = await member.queue({ event_types: ['stream'] });

@@ -7,8 +7,8 @@ beforeAll(async () => {
   realm = await openQuietRealm();
 });
 
-describe('what is told of subscribing', () => {
-  test('the subscriber gets subscription/add with all fields, others of a public channel peer_add', async () => {
+describe('subscribing', () => {
+  test('sends subscription/add with all fields to the subscriber, and peer_add to others for a public channel', async () => {
     const { member, member2, guest } = realm;
     const id = await channel(member, [member]);
     const types = {
@@ -48,7 +48,7 @@ describe('what is told of subscribing', () => {
     expect(stranger.seen).toEqual([]);
   });
 
-  test('a client that knows no nulls gets booleans', async () => {
+  test('sends booleans to clients without notification_settings_null', async () => {
     const id = await channel(realm.member);
     const queue = await realm.member2.queue({ event_types: ['subscription'] });
     await realm.member2.ok('POST', '/users/me/subscriptions', {
@@ -65,7 +65,7 @@ describe('what is told of subscribing', () => {
     });
   });
 
-  test('whoever is subscribed to a private channel by somebody else hears of the channel first', async () => {
+  test('sends stream/create before subscription/add to a user whom another user adds to a private channel', async () => {
     const queue = await realm.guest.queue({ event_types: ['subscription', 'stream'] });
     const id = await channel(realm.member, [realm.member], { invite_only: true });
     const name = await nameOf(realm.member, id);
@@ -81,7 +81,7 @@ describe('what is told of subscribing', () => {
     expect(queue.seen[0].streams[0]).toMatchObject({ stream_id: id, name, invite_only: true });
   });
 
-  test('several people who join several channels are one peer_add', async () => {
+  test('sends one peer_add for several users and several channels', async () => {
     const ids = [await channel(realm.member), await channel(realm.member), await channel(realm.member)];
     const names = await Promise.all(ids.map((id) => nameOf(realm.member, id)));
     const queue = await realm.moderator.queue({ event_types: ['subscription'] });
@@ -93,7 +93,7 @@ describe('what is told of subscribing', () => {
     expect(queue.seen).toMatchObject([{ stream_ids: ids, user_ids: [realm.member.user_id, realm.member2.user_id] }]);
   });
 
-  test('colours are of the palette, each used once before one is used twice', async () => {
+  test('assigns each colour of the palette once before it repeats one', async () => {
     const person = await realm.person();
     const names = Array.from({ length: 25 }, freshName);
     await person.ok('POST', '/users/me/subscriptions', { subscriptions: names.map((name) => ({ name })) });

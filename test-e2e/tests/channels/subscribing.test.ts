@@ -24,7 +24,7 @@ const idOf = async (name: string): Promise<number> =>
   (await realm.owner.ok('GET', '/get_stream_id', { stream: name })).stream_id;
 
 describe('POST /users/me/subscriptions (4.3)', () => {
-  test('creates what does not exist and subscribes the caller; a second time says already subscribed', async () => {
+  test('creates a missing channel and subscribes the caller, and lists it as already_subscribed the second time', async () => {
     const name = freshName();
     const { member } = realm;
     const first = await member.ok('POST', '/users/me/subscriptions', {
@@ -71,7 +71,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     });
   });
 
-  test('with every parameter gives the new channel that configuration', async () => {
+  test('applies every parameter to a new channel', async () => {
     const name = freshName();
     const { owner, member, member2 } = realm;
     const { channel_folder_id } = await owner.ok('POST', '/channel_folders/create', { name: `folder of ${name}` });
@@ -119,7 +119,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(await standing(owner, await idOf(name))).toBe('never_subscribed');
   });
 
-  test('ignores the configuration for a channel that exists', async () => {
+  test('ignores the configuration for an existing channel', async () => {
     const id = await channel(realm.member);
     const name = await nameOf(realm.member, id);
     await realm.owner.ok('POST', '/users/me/subscriptions', {
@@ -134,7 +134,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     });
   });
 
-  test.each(['ΟΔΟΣ', 'İstanbul', 'STRASSE', 'ÉTÉ', 'ǅ'])('finds %s again by its name', async (name) => {
+  test.each(['ΟΔΟΣ', 'İstanbul', 'STRASSE', 'ÉTÉ', 'ǅ'])('finds the channel %s by its name', async (name) => {
     const { member, member2 } = realm;
     const subscribe = (who: Client, given: string) =>
       who.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: given, color: '#123456' }] });
@@ -152,7 +152,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect((await member2.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name] })).removed).toEqual([name]);
   });
 
-  test('takes principals as ids or as emails, not mixed', async () => {
+  test('accepts principals as IDs or as emails, but not mixed', async () => {
     const name = freshName();
     const { owner, member, guest } = realm;
     const byEmail = await owner.ok('POST', '/users/me/subscriptions', {
@@ -167,7 +167,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(refused(mixed)).toEqual(badRequest);
   });
 
-  test('knows people by the email that everybody knows; a hidden one is nobody’s', async () => {
+  test('finds users by their visible email, and not by a hidden one', async () => {
     const { owner, host } = realm;
     const shy = await realm.person();
     await shy.ok('PATCH', '/settings', { email_address_visibility: 4 });
@@ -179,7 +179,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect((await add(`user${shy.user_id}@${host}`)).body.subscribed).toEqual({ [shy.user_id]: ['by email'] });
   });
 
-  test('subscribes the caller where the list of principals is empty', async () => {
+  test('subscribes the caller if the list of principals is empty', async () => {
     const name = freshName();
     const answer = await realm.member.ok('POST', '/users/me/subscriptions', {
       subscriptions: [{ name }],
@@ -188,7 +188,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(answer.subscribed).toEqual({ [realm.member.user_id]: [name] });
   });
 
-  test('refuses principals who do not exist or are deactivated, and then does nothing at all', async () => {
+  test('rejects the whole request if a principal does not exist or is deactivated', async () => {
     const name = freshName();
     const gone = await realm.person();
     await realm.owner.ok('DELETE', `/users/${gone.user_id}`);
@@ -204,7 +204,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect((await realm.owner.get('/get_stream_id', { stream: name })).status).toBe(400);
   });
 
-  test('refuses guests altogether, also for public channels', async () => {
+  test('rejects guests, even for public channels', async () => {
     const name = await nameOf(realm.member, await channel(realm.member));
     for (const wanted of [name, freshName()]) {
       const answer = await realm.guest.post('/users/me/subscriptions', { subscriptions: [{ name: wanted }] });
@@ -231,16 +231,16 @@ describe('POST /users/me/subscriptions (4.3)', () => {
       { subscriptions: [{ name: 'p' }], can_send_message_group: { direct_members: [9_999_999], direct_subgroups: [] } },
     ],
     ['a private default channel', { subscriptions: [{ name: 'default' }], invite_only: true, is_default_stream: true }],
-    ['what is private and web-public', { subscriptions: [{ name: 'both' }], invite_only: true, is_web_public: true }],
-    ['no list of channels', {}],
-    ['a list that is none', { subscriptions: 'general' }],
+    ['a private web-public channel', { subscriptions: [{ name: 'both' }], invite_only: true, is_web_public: true }],
+    ['a missing list of channels', {}],
+    ['a string instead of a list', { subscriptions: 'general' }],
     ['a channel without a name', { subscriptions: [{ description: 'x' }] }],
-    ['a colour that is none', { subscriptions: [{ name: 'colour', color: 'red' }] }],
+    ['an invalid colour', { subscriptions: [{ name: 'colour', color: 'red' }] }],
   ])('refuses %s', async (_, form) => {
     expect((await realm.owner.post('/users/me/subscriptions', form)).status).toBe(400);
   });
 
-  test('accepts a name of 60 characters and a description of 1024, whose line ends become spaces', async () => {
+  test('accepts a name of 60 characters and a description of 1024, and replaces line ends with spaces', async () => {
     const name = `${freshName()} ${'ä'.repeat(60)}`.slice(0, 60);
     await realm.owner.ok('POST', '/users/me/subscriptions', {
       subscriptions: [{ name: ` ${name} `, description: `a\nb${'x'.repeat(1021)}` }],
@@ -251,7 +251,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
   test.each([
     ['internet', 'can_subscribe_group'],
     ['everyone', 'can_administer_channel_group'],
-  ])('a setting that role:%s is not allowed for is refused (%s)', async (role, setting) => {
+  ])('rejects role:%s as the value of %s', async (role, setting) => {
     const { status, body } = await realm.owner.post('/users/me/subscriptions', {
       subscriptions: [{ name: freshName() }],
       [setting]: groups[`role:${role}`],
@@ -259,7 +259,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect([status, body.msg]).toEqual([400, `'${setting}' setting cannot be set to 'role:${role}' group.`]);
   });
 
-  test('a private channel is not entered by others: fatal by default, listed as unauthorized otherwise', async () => {
+  test('rejects a private channel of others, or lists it as unauthorized if errors are not fatal', async () => {
     const id = await channel(realm.member, [realm.member], { invite_only: true });
     const name = await nameOf(realm.member, id);
     const open = await nameOf(realm.member, await channel(realm.member));
@@ -280,7 +280,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(await standing(realm.member2, id)).toBe('unknown');
   });
 
-  test('one member of can_subscribe_group or can_add_subscribers_group enters a private channel', async () => {
+  test('lets members of can_subscribe_group or can_add_subscribers_group join a private channel', async () => {
     for (const setting of ['can_subscribe_group', 'can_add_subscribers_group']) {
       const friends = await group(realm, [realm.member2]);
       const id = await channel(realm.member, [realm.member], { invite_only: true, [setting]: friends });
@@ -291,7 +291,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     }
   });
 
-  test('others are added by members of the realm setting, by administrators of the channel, and by its own group', async () => {
+  test('requires the realm setting, channel administration or the channel’s own group to add others', async () => {
     const { owner, member, member2, moderator } = realm;
     const id = await channel(member, [member2]);
     const name = await nameOf(member, id);
@@ -315,7 +315,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     }
   });
 
-  test('creating needs the permission of the realm for that kind of channel', async () => {
+  test('requires the permission of the realm to create that kind of channel', async () => {
     const { owner, member } = realm;
     for (const [setting, form] of [
       ['can_create_public_channel_group', {}],
@@ -330,7 +330,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     }
   });
 
-  test('retention is the owners’, default channels the administrators’, and a topics policy its group’s to decide', async () => {
+  test('lets owners set retention, administrators default channels, and a group the topics policy', async () => {
     const { administrator, owner, member } = realm;
     const create = (who: typeof owner, form: object) =>
       who.post('/users/me/subscriptions', { subscriptions: [{ name: freshName() }], ...form });
@@ -345,7 +345,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     await owner.ok('PATCH', '/realm', { can_set_topics_policy_group: { new: groups['role:members'] } });
   });
 
-  test('who deletes messages is for its group to decide; what a channel has anyway may be named by everybody', async () => {
+  test('requires a permission to set can_delete_any_message_group to another value than its default', async () => {
     const { moderator, member } = realm;
     const create = (who: typeof member, group: string | undefined) =>
       who.post('/users/me/subscriptions', {
@@ -357,7 +357,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect((await create(moderator, 'members')).status).toBe(200);
   });
 
-  test('a web-public channel needs spectator access of the realm and the permission', async () => {
+  test('requires spectator access and a permission for a web-public channel', async () => {
     const { owner, administrator } = realm;
     const create = (who: typeof owner) =>
       who.post('/users/me/subscriptions', { subscriptions: [{ name: freshName() }], is_web_public: true });
@@ -372,7 +372,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(await streamOf(realm.guest, id)).toMatchObject({ is_web_public: true, history_public_to_subscribers: true });
   });
 
-  test('says whether direct messages were sent when it was asked to decide that', async () => {
+  test('returns new_subscription_messages_sent if the request sets send_new_subscription_messages', async () => {
     const answer = (form: object) =>
       realm.owner.ok('POST', '/users/me/subscriptions', {
         subscriptions: [{ name: freshName() }],
@@ -384,7 +384,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect((await answer({ send_new_subscription_messages: false })).new_subscription_messages_sent).toBe(false);
   });
 
-  test('the same request under one idempotency key is done once', async () => {
+  test('executes a request that is repeated under one idempotency key once', async () => {
     const form = { name: freshName(), subscribers: [] };
     const headers = { 'idempotency-key': freshName() };
     const first = await realm.member.post('/channels/create', form, headers);
@@ -394,7 +394,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
   });
 });
 
-test('a guest learns from no refusal whether there is somebody', async () => {
+test('errors of subscription requests do not reveal to a guest whether a user exists', async () => {
   const { guest, member } = realm;
   const id = await channel(realm.owner, [realm.owner, guest]);
   const name = await nameOf(realm.owner, id);

@@ -1,7 +1,7 @@
 import { openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('channels with the same subscribers appear to new members of a group in one event of each kind', async () => {
+test('new members of a group receive one event of each kind for channels with the same subscribers', async () => {
   const realm = await openRealm();
   const { owner } = realm;
   const [first, second] = [await realm.person(), await realm.person()];

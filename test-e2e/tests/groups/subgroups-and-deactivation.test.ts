@@ -21,7 +21,7 @@ const badRequest = [400, 'BAD_REQUEST'];
 const subgroups = async (id: number, direct = true): Promise<number[]> =>
   (await realm.guest.ok('GET', `/user_groups/${id}/subgroups`, { direct_subgroup_only: direct })).subgroups;
 
-test('POST subgroups adds and removes (4.16), told by add_subgroups and remove_subgroups', async () => {
+test('POST subgroups adds and removes subgroups with add_subgroups and remove_subgroups events (4.16)', async () => {
   const [a, b, c] = [await create(), await create(), await create()];
   const queue = await realm.guest.queue({ event_types: ['user_group'] });
   await realm.owner.ok('POST', `/user_groups/${a}/subgroups`, { add: [b, c] });
@@ -36,7 +36,7 @@ test('POST subgroups adds and removes (4.16), told by add_subgroups and remove_s
   expect(await subgroups(a, false)).toEqual([b, c].sort((x, y) => x - y));
 });
 
-test('POST subgroups refuses: nothing, one there already, one not there, an unknown one, a cycle', async () => {
+test('POST subgroups rejects empty changes, cycles, and present, missing or unknown subgroups', async () => {
   const [a, b, c] = [await create(), await create(), await create()];
   await realm.owner.ok('POST', `/user_groups/${a}/subgroups`, { add: [b] });
   await realm.owner.ok('POST', `/user_groups/${b}/subgroups`, { add: [c] });
@@ -57,7 +57,7 @@ test('POST subgroups refuses: nothing, one there already, one not there, an unkn
     expect(refused(await realm[who].post(`/user_groups/${a}/subgroups`, { add: [c] })), who).toEqual(badRequest);
 });
 
-test('two requests that would nest two groups in each other: one of them is refused', async () => {
+test('of two concurrent requests that nest two groups in each other, one is rejected', async () => {
   for (let round = 0; round < 5; round++) {
     const [a, b] = [await create(), await create()];
     const answers = await Promise.all([
@@ -68,7 +68,7 @@ test('two requests that would nest two groups in each other: one of them is refu
   }
 });
 
-test('a group that is not used is deactivated: by administrators and managers, told by capability', async () => {
+test('an administrator can deactivate an unused group, and the event depends on the client capability', async () => {
   const id = await create({}, realm.member);
   for (const who of ['moderator', 'member2', 'guest'] as const)
     expect(refused(await realm[who].post(`/user_groups/${id}/deactivate`)), who).toEqual(badRequest);
@@ -105,7 +105,7 @@ test('a group that is not used is deactivated: by administrators and managers, t
   expect(await listed({})).toContain(id);
 });
 
-test('a register names deactivated groups only to clients that know of them', async () => {
+test('a register includes deactivated groups only for clients with include_deactivated_groups', async () => {
   const id = await create();
   await realm.owner.ok('POST', `/user_groups/${id}/deactivate`);
   const ids = async (include: boolean): Promise<number[]> => {
@@ -119,7 +119,7 @@ test('a register names deactivated groups only to clients that know of them', as
   expect(await ids(false)).not.toContain(id);
 });
 
-test('a deactivated group takes no members and no use, but subgroups', async () => {
+test('a deactivated group cannot get members or be used, but can get subgroups', async () => {
   const [id, other] = [await create(), await create()];
   await realm.owner.ok('POST', `/user_groups/${id}/deactivate`);
   expect(refused(await realm.owner.post(`/user_groups/${id}/members`, { add: [realm.member.user_id] }))).toEqual(
@@ -134,7 +134,7 @@ test('a deactivated group takes no members and no use, but subgroups', async () 
   expect(await subgroups(id)).toEqual([other]);
 });
 
-test('a used group stays: objections name the realm, groups above it and groups whose permission it is', async () => {
+test('a group in use cannot be deactivated, and objections name the realm, supergroups and other groups', async () => {
   const id = await create();
   const [above, beside] = [await create({ subgroups: [id] }), await create({ can_join_group: id })];
   const set = { direct_members: [realm.owner.user_id], direct_subgroups: [id] };
@@ -162,7 +162,7 @@ test('a used group stays: objections name the realm, groups above it and groups 
   await realm.owner.ok('POST', `/user_groups/${id}/deactivate`);
 });
 
-test('of an assignment and a deactivation that race, exactly one is refused', async () => {
+test('of a concurrent assignment and deactivation of a group, exactly one is rejected', async () => {
   for (let round = 0; round < 8; round++) {
     const [id, other] = [await create(), await create()];
     const [assigned, deactivated] = await Promise.all([
@@ -175,7 +175,7 @@ test('of an assignment and a deactivation that race, exactly one is refused', as
   }
 });
 
-test('a group that a channel uses stays, and of a channel that takes it and a deactivation that race one is refused', async () => {
+test('a group that a channel uses cannot be deactivated, even if the channel is changed concurrently', async () => {
   const used = await create();
   const { id: channel } = await realm.owner.ok('POST', '/channels/create', {
     name: 'used',

@@ -9,7 +9,7 @@ beforeAll(async () => {
 const groupsOf = async (client: Client): Promise<Json[]> => (await client.ok('GET', '/user_groups')).user_groups;
 const named = async (name: string): Promise<Json> => (await groupsOf(realm.owner)).find((group) => group.name === name);
 
-test('a realm begins with eight system groups, in order, each but nobody within the next', async () => {
+test('a new realm has eight nested system groups in a fixed order', async () => {
   const groups = await groupsOf(realm.member);
   const names = groups.map((group) => group.name);
   expect(names).toEqual([
@@ -45,7 +45,7 @@ test('a realm begins with eight system groups, in order, each but nobody within 
   }
 });
 
-test('a person is a direct member of the system group of their role alone; members are full members too', async () => {
+test('a user is a direct member of the system group of their role, and a member also of the full members', async () => {
   const groups = await groupsOf(realm.guest);
   const members = Object.fromEntries(groups.map((group) => [group.name, group.members]));
   expect(members).toEqual({
@@ -60,7 +60,7 @@ test('a person is a direct member of the system group of their role alone; membe
   });
 });
 
-test('a change of role moves between system groups, with remove_members and add_members', async () => {
+test('a role change moves the user between system groups with remove_members and add_members', async () => {
   const person = await realm.person({ role: 'guest' });
   const queue = await realm.guest.queue({ event_types: ['user_group'] });
   await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 300 });
@@ -75,7 +75,7 @@ test('a change of role moves between system groups, with remove_members and add_
   expect(everyone.members).not.toContain(person.user_id);
 });
 
-test('a new account joins its system groups after it is announced', async () => {
+test('a new account is announced before it joins its system groups', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm_user', 'user_group'] });
   const person = await realm.person();
   await queue.next((event) => event.op === 'add_members' && event.user_ids[0] === person.user_id);
@@ -89,7 +89,7 @@ test('a new account joins its system groups after it is announced', async () => 
   ]);
 });
 
-test('a deactivated user is in the list of no group', async () => {
+test('a deactivated user is removed from the system groups', async () => {
   const person = await realm.person();
   const queue = await realm.guest.queue({ event_types: ['user_group'] });
   await realm.owner.ok('DELETE', `/users/${person.user_id}`);
@@ -98,7 +98,7 @@ test('a deactivated user is in the list of no group', async () => {
   expect(members.members).not.toContain(person.user_id);
 });
 
-test('members become full members after the waiting period; the change of the period tells at once', async () => {
+test('the waiting period decides who is a full member, and a change of the period applies at once', async () => {
   const other = await openRealm();
   const groups = await groupsOf(other.owner);
   const full = groups.find((group) => group.name === 'role:fullmembers');

@@ -26,7 +26,7 @@ const find = async (id: number): Promise<Json> =>
 const refused = ({ status, body }: Json): Json => [status, body.code];
 const badRequest = [400, 'BAD_REQUEST'];
 
-test('a new group has its creator as manager, everyone may leave and mention, nobody may join or remove', async () => {
+test('a new group is managed by its creator, and all users may leave and mention it, but not join it', async () => {
   const queue = await realm.guest.queue({ event_types: ['user_group'] });
   const id = await create(realm.member, { members: [realm.member2.user_id], subgroups: [system['role:owners']] });
   const creator = { direct_members: [realm.member.user_id], direct_subgroups: [] };
@@ -51,7 +51,7 @@ test('a new group has its creator as manager, everyone may leave and mention, no
   expect(await queue.next((event) => event.op === 'add')).toMatchObject({ type: 'user_group', group: record });
 });
 
-test('groups are created by members and above, as can_create_groups says', async () => {
+test('can_create_groups decides which members may create groups, and guests never may', async () => {
   for (const who of ['owner', 'administrator', 'moderator', 'member'] as const) await create(realm[who]);
   const form = { name: 'by a guest', description: '', members: [] };
   expect(refused(await realm.guest.post('/user_groups/create', form))).toEqual(badRequest);
@@ -61,7 +61,7 @@ test('groups are created by members and above, as can_create_groups says', async
   await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: system['role:members'] } });
 });
 
-test('names: not blank, at most 100 characters, in one line, no reserved beginning, once in the realm', async () => {
+test('a group name must be a unique single line of at most 100 characters without a reserved prefix', async () => {
   for (const name of [
     '',
     '  ',
@@ -92,7 +92,7 @@ test('members must be active users of the realm', async () => {
     );
 });
 
-test('renaming: managers only; nothing passed is refused; an event tells what changed', async () => {
+test('only managers and owners can rename a group, and the event contains the changes', async () => {
   const id = await create(realm.member);
   expect(refused(await realm.member.patch(`/user_groups/${id}`))).toEqual(badRequest);
   for (const who of ['administrator', 'moderator', 'member2', 'guest'] as const)
@@ -105,7 +105,7 @@ test('renaming: managers only; nothing passed is refused; an event tells what ch
   expect((await find(id)).name).toBe('by the owner');
 });
 
-test('a permission of a group: {new, old}, EXPECTATION_MISMATCH, told by an event', async () => {
+test('a wrong {old} value of a group permission returns EXPECTATION_MISMATCH, and a change sends an event', async () => {
   const id = await create(realm.member);
   const wrong = { can_join_group: { new: system['role:members'], old: system['role:everyone'] } };
   expect(refused(await realm.member.patch(`/user_groups/${id}`, wrong))).toEqual([400, 'EXPECTATION_MISMATCH']);
@@ -115,7 +115,7 @@ test('a permission of a group: {new, old}, EXPECTATION_MISMATCH, told by an even
   expect((await queue.next(() => true)).data).toEqual({ can_join_group: system['role:members'] });
 });
 
-test('members are added by who may add or manage, removed by who may remove or manage', async () => {
+test('adding and removing members requires the permission to do so or to manage the group', async () => {
   const id = await create(realm.member);
   const queue = await realm.guest.queue({ event_types: ['user_group'] });
   const path = `/user_groups/${id}/members`;
@@ -134,7 +134,7 @@ test('members are added by who may add or manage, removed by who may remove or m
   ]);
 });
 
-test('joining needs can_join_group, leaving can_leave_group; a guest never joins', async () => {
+test('joining requires can_join_group and leaving can_leave_group, and guests can never join', async () => {
   const id = await create(realm.owner, { can_join_group: system['role:members'] });
   const path = `/user_groups/${id}/members`;
   await realm.member.ok('POST', path, { add: [realm.member.user_id] });
@@ -146,7 +146,7 @@ test('joining needs can_join_group, leaving can_leave_group; a guest never joins
   expect(refused(await realm.member.post(path, { delete: [realm.member.user_id] }))).toEqual(badRequest);
 });
 
-test('a right given by a group is there as soon as the membership was answered, and gone as soon as it ended', async () => {
+test('a permission that a group grants applies as soon as the membership has changed', async () => {
   const id = await create(realm.owner);
   await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: id } });
   const form = () => ({ name: `by right ${++count}`, description: '', members: [] });
@@ -158,7 +158,7 @@ test('a right given by a group is there as soon as the membership was answered, 
   await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: system['role:members'] } });
 });
 
-test('GET members: through subgroups unless direct_member_only; membership of one user', async () => {
+test('GET members includes members of subgroups unless direct_member_only is set, also for one user', async () => {
   const inner = await create(realm.owner, { members: [realm.member.user_id] });
   const outer = await create(realm.owner, { members: [realm.guest.user_id], subgroups: [inner] });
   const path = `/user_groups/${outer}/members`;
@@ -171,7 +171,7 @@ test('GET members: through subgroups unless direct_member_only; membership of on
   expect(refused(await realm.guest.get('/user_groups/999999/members'))).toEqual(badRequest);
 });
 
-test('a group of another realm answers as one that does not exist', async () => {
+test('a group of another realm returns the same error as a missing group', async () => {
   const other = await openRealm();
   const id = await create(realm.owner);
   for (const path of [`/user_groups/${id}/members`, `/user_groups/${id}/subgroups`]) {
@@ -184,7 +184,7 @@ test('a group of another realm answers as one that does not exist', async () => 
   expect(refused(await other.owner.patch(`/user_groups/${id}`, { name: 'x' }))).toEqual(badRequest);
 });
 
-test('a change that is sent again under its key answers as the first time and has its effect once', async () => {
+test('a group change that is repeated under one key returns the same response and has its effect once', async () => {
   const key = { 'idempotency-key': `again-${Math.random()}` };
   const id = await create(realm.owner);
   const twice = async (method: string, path: string, form: Json): Promise<Json[]> => {
@@ -209,7 +209,7 @@ test('a change that is sent again under its key answers as the first time and ha
   expect(second.body).toEqual(first.body);
 });
 
-test('events of groups come to queues that ask for realm_user_groups too, as the specification names them', async () => {
+test('a queue with realm_user_groups also receives group events, as in the specification', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm_user_groups'] });
   expect(queue.state.realm_user_groups.length).toBeGreaterThan(7);
   const id = await create(realm.owner);

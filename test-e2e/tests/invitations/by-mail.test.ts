@@ -10,7 +10,7 @@ const refused = ({ status, body }: Json): Json => [status, body.code];
 const badRequest = [400, 'BAD_REQUEST'];
 const invites = async (): Promise<Json[]> => (await realm.owner.ok('GET', '/invites')).invites;
 
-test('POST /invites invites each address, separated by commas or lines; guests may not', async () => {
+test('POST /invites invites each address, separated by commas or lines, and rejects guests', async () => {
   const form = { invitee_emails: 'a@natter.example, Bea <b@natter.example>\nc@natter.example', stream_ids: [] };
   await realm.member.ok('POST', '/invites', form);
   const found = await invites();
@@ -25,7 +25,7 @@ test('POST /invites invites each address, separated by commas or lines; guests m
   expect(refused(await realm.guest.post('/invites', form))).toEqual(badRequest);
 });
 
-test('one address that is none: INVITATION_FAILED, nobody is invited', async () => {
+test('an invalid address returns INVITATION_FAILED, and no invitation is sent', async () => {
   const { status, body } = await realm.owner.post('/invites', {
     invitee_emails: 'a@natter.example,nowhere',
     stream_ids: [],
@@ -36,7 +36,7 @@ test('one address that is none: INVITATION_FAILED, nobody is invited', async () 
   expect(await invites()).toEqual([]);
 });
 
-test('who has an account already is listed in INVITATION_FAILED; the others are invited', async () => {
+test('an address with an account is listed in INVITATION_FAILED, and the other addresses are invited', async () => {
   const { body } = await realm.owner.post('/invites', {
     invitee_emails: `${realm.member.email},a@natter.example`,
     stream_ids: [],
@@ -46,7 +46,7 @@ test('who has an account already is listed in INVITATION_FAILED; the others are 
   expect((await invites()).map((invite) => invite.email)).toEqual(['a@natter.example']);
 });
 
-test('no address, no stream_ids, a role above the own: refused', async () => {
+test('a missing address, missing stream_ids and a role above that of the inviter are rejected', async () => {
   expect(refused(await realm.owner.post('/invites', { invitee_emails: ' ', stream_ids: [] }))).toEqual(badRequest);
   expect(refused(await realm.owner.post('/invites', { invitee_emails: 'a@natter.example' }))).toEqual([
     400,
@@ -56,7 +56,7 @@ test('no address, no stream_ids, a role above the own: refused', async () => {
   expect(refused(await realm.member.post('/invites', form))).toEqual(badRequest);
 });
 
-test('a user who may no longer invite sends no invitation again, but revokes it', async () => {
+test('a user who may no longer invite can revoke their invitation, but not resend it', async () => {
   const { owner, member } = realm;
   await member.ok('POST', '/invites', { invitee_emails: 'a@natter.example', stream_ids: [] });
   const [{ id }] = (await invites()) as [Json];
@@ -68,7 +68,7 @@ test('a user who may no longer invite sends no invitation again, but revokes it'
   await member.ok('DELETE', `/invites/${id}`);
 });
 
-test('an invitation by mail is sent again and revoked by its maker and administrators', async () => {
+test('only its creator and administrators can resend or revoke an invitation by mail', async () => {
   await realm.member.ok('POST', '/invites', { invitee_emails: 'a@natter.example', stream_ids: [] });
   const [{ id }] = (await invites()) as [Json];
   expect(refused(await realm.member2.post(`/invites/${id}/resend`))).toEqual(badRequest);

@@ -35,7 +35,7 @@ async function channelsOf(answer: Json): Promise<number[]> {
   return body.subscriptions.map((subscription: Json) => subscription.stream_id).sort((a: number, b: number) => a - b);
 }
 
-test('a link of an owner makes no owner after the owner is demoted, by any page', async () => {
+test('a link of a demoted owner does not grant a role above the new role of its creator', async () => {
   const second = await realm.person({ role: 'owner' });
   const keys = [await link(second, { invite_as: 100 }), await link(second, { invite_as: 200 })] as const;
   await setRole(second, 300);
@@ -53,7 +53,7 @@ test('a link of an owner makes no owner after the owner is demoted, by any page'
   expect((await join(keys[1])).status).toBe(200);
 });
 
-test('a link makes no account after its creator may no longer invite', async () => {
+test('a link does not create accounts after its creator loses the right to invite', async () => {
   await permit('create_multiuse_invite_group', 'role:members');
   const key = await link(realm.member);
   expect((await join(key)).status).toBe(200);
@@ -64,7 +64,7 @@ test('a link makes no account after its creator may no longer invite', async () 
   expect(refused(await join(key))).toEqual(badRequest);
 });
 
-test('a right to invite by a group ends with the membership', async () => {
+test('a right to invite that a group grants ends with the membership', async () => {
   const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
     name: 'hosts',
     description: '',
@@ -77,7 +77,7 @@ test('a right to invite by a group ends with the membership', async () => {
   expect(refused(await join(key))).toEqual(badRequest);
 });
 
-test('a channel that became private is not opened by a link of somebody who may not add to it', async () => {
+test('a link does not subscribe to a channel that became private if its creator may not add users', async () => {
   const [opened, kept] = [await makeChannel(realm.owner, 'opened'), await makeChannel(realm.owner, 'kept')];
   const key = await link(realm.administrator, { stream_ids: [opened, kept] });
   expect(await channelsOf(await join(key))).toEqual([opened, kept]);
@@ -91,7 +91,7 @@ test('a channel that became private is not opened by a link of somebody who may 
   expect(await channelsOf(await join(key))).toEqual([opened, kept]);
 });
 
-test('a channel is not conveyed after its creator lost the right to add people, in the realm or by leaving', async () => {
+test('a link does not subscribe to a channel after its creator loses the right to add users to it', async () => {
   await permit('create_multiuse_invite_group', 'role:members');
   const open = await makeChannel(realm.owner, 'open');
   const closed = await makeChannel(realm.owner, 'closed', { invite_only: true });
@@ -107,7 +107,7 @@ test('a channel is not conveyed after its creator lost the right to add people, 
   expect(await channelsOf(await join(key))).toEqual([]);
 });
 
-test('a group is not conveyed after its creator lost the right to add members', async () => {
+test('a link does not add users to a group after its creator loses the right to add members', async () => {
   await permit('create_multiuse_invite_group', 'role:members');
   const make = async (name: string): Promise<number> =>
     (await realm.member.ok('POST', '/user_groups/create', { name, description: '', members: [] })).group_id;
@@ -122,7 +122,7 @@ test('a group is not conveyed after its creator lost the right to add members', 
   expect((await realm.owner.ok('GET', `/user_groups/${lost}/members`)).members).not.toContain(body.user_id);
 });
 
-test('an owner who is demoted while somebody joins makes owners only before, never after', async () => {
+test('a link of an owner does not create owners after a concurrent demotion of the owner', async () => {
   const queue = await realm.owner.queue({ event_types: ['realm_user'] });
   for (let round = 0; round < 8; round++) {
     const second = await realm.person({ role: 'owner' });
@@ -146,7 +146,7 @@ test('an owner who is demoted while somebody joins makes owners only before, nev
   }
 });
 
-test('where domains are restricted, or the organisation asks for it, a link makes no account without a mail', async () => {
+test('joining by a link requires a mail if domains are restricted or invite_links_verify_email is set', async () => {
   for (const setting of ['invite_links_verify_email', 'emails_restricted_to_domains']) {
     const key = await link(realm.owner);
     await realm.owner.ok('POST', '/realm/domains', {
@@ -180,7 +180,7 @@ test('where domains are restricted, or the organisation asks for it, a link make
   }
 });
 
-test('nobody joins with an address that is somebody else’s in another spelling, or that names somebody', async () => {
+test('joining is rejected for an invalid or reserved address and for another spelling of a used one', async () => {
   const key = await link(realm.owner);
   const bot = await realm.owner.ok('POST', '/bots', { full_name: 'Helper', short_name: 'helper' });
   const { members } = await realm.owner.ok('GET', '/users');
@@ -201,7 +201,7 @@ test('nobody joins with an address that is somebody else’s in another spelling
     expect(refused(await join(key, { email })), email).toEqual(badRequest);
 });
 
-test('opening the page of a link makes nothing, however it is asked for', async () => {
+test('GET and HEAD of the page of a link do not create an account', async () => {
   const key = await link(realm.owner);
   const form = { email: 'prefetched@natter.example', full_name: 'Prefetched', password: 'a long password' };
   for (const path of [`//join/${key}`, `//accounts/do_confirm/${key}`])
@@ -210,7 +210,7 @@ test('opening the page of a link makes nothing, however it is asked for', async 
   expect(JSON.stringify(members)).not.toContain('prefetched');
 });
 
-test("an administrator is not told another's link that makes an owner, or that opens a channel or a group", async () => {
+test('an administrator does not see a link of another user that grants the owner role, a channel or a group', async () => {
   await permit('create_multiuse_invite_group', 'role:members');
   const channel = await makeChannel(realm.member, 'vault', { invite_only: true });
   const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {

@@ -16,7 +16,7 @@ const link = async (client: Client, form: Json = {}): Promise<{ key: string; inv
   return { key: invite_link.split('/').at(-2), invite };
 };
 
-test('a link that is changed gives what it says from then on; what is not named stays', async () => {
+test('an edited link grants the new values, and other values remain', async () => {
   const { owner, administrator, spectator } = realm;
   const { key, invite } = await link(owner, { invite_as: 300 });
   const queue = await owner.queue({ event_types: ['invites_changed'] });
@@ -30,7 +30,7 @@ test('a link that is changed gives what it says from then on; what is not named 
   expect(await invites(owner)).toEqual([{ ...invite, invited_as: 600, expiry_date: null }]);
 });
 
-test('a link is changed by its maker and by administrators, and gives no more than they may give', async () => {
+test('only its creator and administrators can edit a link, within their own permissions', async () => {
   const { owner, administrator, member, member2 } = realm;
   const { user_groups } = await owner.ok('GET', '/user_groups');
   const members = user_groups.find((group: Json) => group.name === 'role:members').id;
@@ -46,7 +46,7 @@ test('a link is changed by its maker and by administrators, and gives no more th
   expect(refused(await change(member, invite.id, { invite_as: 400 }))).toEqual(badRequest);
 });
 
-test('an edit that the creator of the link could not grant is refused, and leaves a link that works', async () => {
+test('an edit beyond the permissions of the creator of the link is rejected, and the link still works', async () => {
   const { owner, administrator, moderator, spectator } = realm;
   const { user_groups } = await owner.ok('GET', '/user_groups');
   const idOf = (name: string): number => user_groups.find((group: Json) => group.name === name).id;

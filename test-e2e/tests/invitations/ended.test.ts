@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 const form = { invitee_emails: 'new@natter.example', stream_ids: [] };
 
-test('invitations of the last day count also after they were revoked', async () => {
+test('revoked invitations of the last day still count against the limit', async () => {
   const realm = await openRealm();
   const { id } = (await realm.owner.ok('POST', '/invites', form).then(() => realm.owner.ok('GET', '/invites')))
     .invites[0];

@@ -28,7 +28,7 @@ const userOf = async (id: number): Promise<Json> =>
   (await realm.owner.ok('GET', '/users', { user_ids: [id] })).members[0];
 const everyone = (permission: string) => ({ [permission]: { new: groups['role:members'] } });
 
-test('an ID that a link names many times is stored once', async () => {
+test('duplicate IDs in a link are stored once', async () => {
   const form = { name: 'crew', description: '', members: [] };
   const { group_id } = await realm.owner.ok('POST', '/user_groups/create', form);
   const group_ids = Array<number>(1_000).fill(group_id);
@@ -40,7 +40,7 @@ test('an ID that a link names many times is stored once', async () => {
   expect(await stored()).toBe(1);
 });
 
-test('POST /invites/multiuse gives a link of the realm with a key of 40 characters, valid for ten days', async () => {
+test('POST /invites/multiuse creates a link with a key of 40 characters that is valid for ten days', async () => {
   const url = await link(realm.administrator);
   expect(url).toMatch(new RegExp(`^http://${realm.host.replaceAll('.', '\\.')}(:\\d+)?/join/[a-z0-9]{40}/$`));
   const [invite] = await invites(realm.administrator);
@@ -56,7 +56,7 @@ test('POST /invites/multiuse gives a link of the realm with a key of 40 characte
   });
 });
 
-test('invite_expires_in_minutes: null never expires, a number does, less than one is refused', async () => {
+test('invite_expires_in_minutes accepts null for no expiry, and rejects values below one', async () => {
   await link(realm.owner, { invite_expires_in_minutes: null });
   await link(realm.owner, { invite_expires_in_minutes: 5 });
   const dates = (await invites(realm.owner)).map((invite) => invite.expiry_date && invite.expiry_date - invite.invited);
@@ -67,7 +67,7 @@ test('invite_expires_in_minutes: null never expires, a number does, less than on
     );
 });
 
-test('links are for administrators, and whom create_multiuse_invite_group permits; never guests', async () => {
+test('only administrators and members of create_multiuse_invite_group can create links, and guests never can', async () => {
   await link(realm.owner);
   await link(realm.administrator);
   for (const who of ['moderator', 'member', 'guest'] as const)
@@ -77,7 +77,7 @@ test('links are for administrators, and whom create_multiuse_invite_group permit
   expect(refused(await realm.guest.post('/invites/multiuse'))).toEqual(badRequest);
 });
 
-test('invite_as cannot exceed the own role', async () => {
+test('invite_as cannot exceed the role of the inviter', async () => {
   await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
   const allowed: Record<string, number[]> = {
     owner: [100, 200, 300, 400, 600],
@@ -93,7 +93,7 @@ test('invite_as cannot exceed the own role', async () => {
   expect(refused(await realm.owner.post('/invites/multiuse', { invite_as: 500 }))).toEqual(badRequest);
 });
 
-test('a link makes accounts, again and again, of its role, in its groups, with a key that works', async () => {
+test('a link creates several accounts with its role, its groups and a working key', async () => {
   const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
     name: 'crew',
     description: '',
@@ -122,7 +122,7 @@ test('a link makes accounts, again and again, of its role, in its groups, with a
   expect(me.body.user_id).toBe(ids[0]);
 });
 
-test('joining is refused with a used address, a weak password, a bad name, a wrong key', async () => {
+test('joining is rejected for a used address, a weak password, a bad name or a wrong key', async () => {
   const key = keyOf(await link(realm.owner));
   for (const form of [
     { email: realm.member.email },
@@ -135,7 +135,7 @@ test('joining is refused with a used address, a weak password, a bad name, a wro
   expect(refused(await join('nothing'))).toEqual(badRequest);
 });
 
-test('an address that the realm does not let in cannot join', async () => {
+test('an address outside the allowed domains cannot join', async () => {
   const key = keyOf(await link(realm.owner));
   await realm.owner.ok('POST', '/realm/domains', { domain: 'allowed.example', allow_subdomains: true });
   await realm.owner.ok('PATCH', '/realm', { emails_restricted_to_domains: true });
@@ -154,7 +154,7 @@ test('a link of one realm does not work in another', async () => {
   expect(refused(await other.owner.delete(`/invites/multiuse/${invite.id}`))).toEqual(badRequest);
 });
 
-test('a revoked link makes no account; it is revoked by its maker and by administrators', async () => {
+test('an administrator can revoke a link of a member, and a revoked link does not create accounts', async () => {
   await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
   const key = keyOf(await link(realm.member));
   const [invite] = await invites(realm.member);
@@ -166,14 +166,14 @@ test('a revoked link makes no account; it is revoked by its maker and by adminis
   expect(await invites(realm.owner)).toEqual([]);
 });
 
-test('an owner invitation is revoked by owners only', async () => {
+test('only owners can revoke an owner invitation', async () => {
   await link(realm.owner, { invite_as: 100 });
   const [invite] = await invites(realm.administrator);
   expect(refused(await realm.administrator.delete(`/invites/multiuse/${invite.id}`))).toEqual(badRequest);
   await realm.owner.ok('DELETE', `/invites/multiuse/${invite.id}`);
 });
 
-test('GET /invites: all for administrators, their own for others; invites_changed to both', async () => {
+test('GET /invites returns all links to administrators and own links to others, and both receive invites_changed', async () => {
   await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
   const watchers = await Promise.all(
     [realm.owner, realm.administrator, realm.member].map((client) =>
@@ -189,7 +189,7 @@ test('GET /invites: all for administrators, their own for others; invites_change
   expect(await invites(realm.member2)).toEqual([]);
 });
 
-test('groups of a link: only where the requester may add users', async () => {
+test('a link can contain only groups to which its creator may add users', async () => {
   await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
   const make = async (client: Client, name: string): Promise<number> =>
     (await client.ok('POST', '/user_groups/create', { name, description: '', members: [] })).group_id;
@@ -199,7 +199,7 @@ test('groups of a link: only where the requester may add users', async () => {
     expect(refused(await realm.member.post('/invites/multiuse', { group_ids }))).toEqual(badRequest);
 });
 
-test('channels of a link: a default one or one the requester may add to; the newcomer is in them', async () => {
+test('a link subscribes to the default channels or to channels to which its creator may add users', async () => {
   const make = async (name: string, form: Json = {}): Promise<number> =>
     (await realm.owner.ok('POST', '/channels/create', { name, subscribers: [realm.owner.user_id], ...form })).id;
   const [open, closed, byDefault] = [
@@ -235,7 +235,7 @@ test('a welcome text has at most 8000 characters', async () => {
   expect(refused(await realm.owner.post('/invites/multiuse', form(8001)))).toEqual(badRequest);
 });
 
-test('who is deactivated invites nobody any more', async () => {
+test('a link of a deactivated user does not create accounts', async () => {
   await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
   const person = await realm.person();
   const key = keyOf(await link(person));
@@ -243,7 +243,7 @@ test('who is deactivated invites nobody any more', async () => {
   expect(refused(await join(key))).toEqual(badRequest);
 });
 
-test('the page of a link shows a form, says what is wrong, and makes an account', async () => {
+test('the page of a link shows a form, reports errors and creates an account', async () => {
   const key = keyOf(await link(realm.owner));
   const shown = await realm.spectator.get(`//join/${key}/`);
   expect([shown.status, shown.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -269,7 +269,7 @@ test('the page of a link shows a form, says what is wrong, and makes an account'
   expect((await realm.spectator.get('//join/nothing')).status).toBe(404);
 });
 
-test('a group or a channel that an invitation names twice is joined once', async () => {
+test('a group or a channel that an invitation contains twice is joined once', async () => {
   const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
     name: 'readers',
     description: '',
@@ -285,7 +285,7 @@ test('a group or a channel that an invitation names twice is joined once', async
   expect(subscribers).toEqual([body.user_id]);
 });
 
-test('PATCH /invites/multiuse/{id} changes what is given, and keeps the rest', async () => {
+test('PATCH /invites/multiuse/{id} changes the given values and keeps the others', async () => {
   const [plain, secret] = await Promise.all(
     [false, true].map(async (is_private) => {
       const name = is_private ? 'secret' : 'plain';
@@ -329,7 +329,7 @@ test('PATCH /invites/multiuse/{id} changes what is given, and keeps the rest', a
   expect(refused(await edit(realm.administrator, { invite_as: 600 }))).toEqual(badRequest);
 });
 
-test('who may send links changes the own ones; an administrator cannot make them give more than their creator may', async () => {
+test('a user can edit their own links, and even an owner cannot extend a link beyond the rights of its creator', async () => {
   await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
   const url = await link(realm.member);
   const [{ id }] = await invites(realm.member);

@@ -28,7 +28,7 @@ const invite = (emails: string[], who = realm.owner) =>
 const some = (count: number, of: string): string[] =>
   Array.from({ length: count }, (_, index) => `${of}${index}@natter.example`);
 
-testInOneDay('one person sends 200 invitations a day, and others go on', async () => {
+testInOneDay('a user can send 200 invitations a day, and other users are not affected', async () => {
   expect((await invite(some(100, 'a'))).status).toBe(200);
   expect((await invite(some(50, 'b'))).status).toBe(200);
   const tooMany = await invite(some(51, 'c'));
@@ -46,7 +46,7 @@ testInOneDay('one person sends 200 invitations a day, and others go on', async (
 });
 
 testInOneDay(
-  'an address gets ten invitations a day, also by several people at once, and in other spellings',
+  'an address receives at most ten invitations a day, from all users and in all spellings together',
   async () => {
     await invite(['victim@natter.example']);
     const [{ id }] = (await realm.owner.ok('GET', '/invites')).invites as [Json];
@@ -69,7 +69,7 @@ testInOneDay(
   },
 );
 
-testInOneDay('a repeated request with an Idempotency-Key mails nothing again', async () => {
+testInOneDay('a repeated request with an Idempotency-Key does not send mail again', async () => {
   const header = { 'idempotency-key': 'invite once' };
   const form = { invitee_emails: 'once@natter.example', stream_ids: [] };
   for (let round = 0; round < 12; round++)
@@ -78,7 +78,7 @@ testInOneDay('a repeated request with an Idempotency-Key mails nothing again', a
 });
 
 testInOneDay(
-  'one join by a link that verifies addresses mails once, also if its request is sent again meanwhile',
+  'joining by a link that verifies the address sends one mail, even if the request is repeated meanwhile',
   async () => {
     const { invite_link } = await realm.owner.ok('POST', '/invites/multiuse');
     const key = invite_link.split('/').at(-2);

@@ -48,7 +48,7 @@ async function greeting(client: Client): Promise<string> {
   throw new Error('nobody wrote');
 }
 
-test('the welcome text of an invitation greets the newcomer; null is the realmâ€™s own, the empty text is none', async () => {
+test('the welcome text of a link replaces that of the realm, unless it is null, and an empty text sends none', async () => {
   await realm.owner.ok('PATCH', '/realm', { welcome_message_custom_text: 'THE REALM GREETS' });
   const own = await join(await link(realm.owner, { welcome_message_custom_text: 'WELCOME TO THE CREW' }));
   expect(await greeting(own)).toContain('WELCOME TO THE CREW');
@@ -59,7 +59,7 @@ test('the welcome text of an invitation greets the newcomer; null is the realmâ€
   expect(await greeting(none)).not.toContain('THE REALM GREETS');
 });
 
-test('a welcome text counts as null for others than administrators', async () => {
+test('a welcome text of a user who is not an administrator is ignored', async () => {
   const { user_groups } = await realm.owner.ok('GET', '/user_groups');
   const members = user_groups.find((group: Json) => group.name === 'role:members').id;
   await realm.owner.ok('PATCH', '/realm', { create_multiuse_invite_group: { new: members } });
@@ -67,7 +67,7 @@ test('a welcome text counts as null for others than administrators', async () =>
   expect(await greeting(newcomer)).not.toContain('A TEXT OF A MEMBER');
 });
 
-test('an invitation by mail works once, for its address; its maker is told who came', async () => {
+test('an invitation by mail works once, for its address, and its creator is notified of the join', async () => {
   const email = `mailed${Math.random()}@natter.example`;
   await realm.member.ok('POST', '/invites', { invitee_emails: email, stream_ids: [] });
   const key = await mailedKey(email);
@@ -82,7 +82,7 @@ test('an invitation by mail works once, for its address; its maker is told who c
   expect((await realm.owner.ok('GET', '/invites')).invites).toEqual([]);
 });
 
-test('an administrator is sent a welcome text to look at, by the bot that would send it', async () => {
+test('an administrator receives a preview of a welcome text from the welcome bot', async () => {
   const text = { welcome_message_custom_text: 'THE MAP HANGS IN THE HALL' };
   const queue = await realm.administrator.queue({ event_types: ['message'] });
   const { message_id } = await realm.administrator.ok('POST', '/realm/test_welcome_bot_custom_message', text);
