@@ -26,7 +26,7 @@ const store = async (...drafts: Json[]): Promise<number[]> =>
   (await realm.member.ok('POST', '/drafts', { drafts })).ids;
 
 describe('a draft', () => {
-  test('is stored as written and listed by time of its last edit', async () => {
+  test('is stored, and listed by the time of its last edit', async () => {
     const person = await realm.person();
     const { ids } = await person.ok('POST', '/drafts', {
       drafts: [
@@ -57,7 +57,7 @@ describe('a draft', () => {
     expect(drafts[0]).toMatchObject({ type: '', to: [], topic: '' });
   });
 
-  test('without a timestamp is of now', async () => {
+  test('without a timestamp gets the current time', async () => {
     const person = await realm.person();
     await person.ok('POST', '/drafts', { drafts: [draft({ timestamp: undefined })] });
     const { drafts } = await person.ok('GET', '/drafts');
@@ -75,14 +75,14 @@ describe('a draft', () => {
     ['a channel that does not exist', () => ({ type: 'stream', to: [999_999] })],
     ['a channel its author may not read', () => ({ type: 'stream', to: [privateId] })],
     ['an unknown recipient', () => ({ to: [999_999] })],
-  ])('with %s is refused, and none of the call is stored', async (_, changes) => {
+  ])('with %s is rejected, and no draft of the request is stored', async (_, changes) => {
     const before = await realm.member.ok('GET', '/drafts');
     const { status, body } = await realm.member.post('/drafts', { drafts: [draft(), draft(changes())] });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     expect((await realm.member.ok('GET', '/drafts')).count).toBe(before.count);
   });
 
-  test('of a channel the author may not read answers like one that does not exist', async () => {
+  test('in a channel that its author may not read returns the same error as in a missing channel', async () => {
     const [hidden, none] = [privateId, 999_999].map((to) => draft({ type: 'stream', to: [to] }));
     const answers = [
       await realm.member.post('/drafts', { drafts: [hidden] }),
@@ -91,7 +91,7 @@ describe('a draft', () => {
     expect(answers[0]?.body).toEqual(answers[1]?.body);
   });
 
-  test('is replaced by an edit, which its owner alone can make', async () => {
+  test('can be replaced by its owner only', async () => {
     const [id] = await store(draft());
     const queue = await realm.member.queue({ event_types: ['drafts'] });
     await realm.member.ok('PATCH', `/drafts/${id}`, {
@@ -107,7 +107,7 @@ describe('a draft', () => {
       expect([other.status, other.body.code]).toEqual([404, 'BAD_REQUEST']);
   });
 
-  test('is deleted by its owner alone', async () => {
+  test('can be deleted by its owner only', async () => {
     const [id] = await store(draft());
     const queue = await realm.member.queue({ event_types: ['drafts'] });
     expect((await realm.member2.delete(`/drafts/${id}`)).status).toBe(404);
@@ -116,7 +116,7 @@ describe('a draft', () => {
     expect((await realm.member.delete(`/drafts/${id}`)).status).toBe(404);
   });
 
-  test('is told to its owner alone', async () => {
+  test('sends its events to its owner only', async () => {
     const [mine, other] = [await realm.member.queue(), await realm.owner.queue()];
     const [id] = await store(draft({ content: 'secret' }));
     const event = await mine.next((seen) => seen.type === 'drafts');
@@ -124,7 +124,7 @@ describe('a draft', () => {
     expect((await other.settle()).filter((seen) => seen.type === 'drafts')).toEqual([]);
   });
 
-  test('with an empty topic bears its display name for clients that do not know the empty one', async () => {
+  test('shows an empty topic by its display name to clients without empty_topic_name', async () => {
     const old = await realm.member.queue({ event_types: ['drafts'] });
     const capable = await realm.member.queue({
       event_types: ['drafts'],
@@ -135,7 +135,7 @@ describe('a draft', () => {
     expect((await capable.next((event) => event.op === 'add')).drafts[0].topic).toBe('');
   });
 
-  test('a retry with the same key stores nothing twice', async () => {
+  test('is stored once if its request is repeated with the same key', async () => {
     const person = await realm.person();
     const send = () => person.post('/drafts', { drafts: [draft()] }, { 'idempotency-key': 'draft-1' });
     const [first, second] = [await send(), await send()];
@@ -144,7 +144,7 @@ describe('a draft', () => {
   });
 });
 
-test('the drafts of a register and the events after it give the drafts of a later register', async () => {
+test('the drafts of a register plus later events equal the drafts of a later register', async () => {
   const person = await realm.person();
   const make = async (content: string) => (await person.ok('POST', '/drafts', { drafts: [draft({ content })] })).ids[0];
   const [kept, edited, deleted] = [await make('kept'), await make('old'), await make('gone')];

@@ -1,7 +1,7 @@
 import { type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('messages of an archived channel are read, not changed, until it is open again', async () => {
+test('messages of an archived channel can be read, but not changed until the channel is restored', async () => {
   const { owner } = await openRealm();
   await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'closed' }, { name: 'other' }] });
   const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'closed' });

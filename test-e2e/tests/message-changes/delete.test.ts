@@ -16,7 +16,7 @@ const isDeletion = ({ type }: Json): boolean => type === 'delete_message';
 const bulk = { client_capabilities: { bulk_message_deletion: true } };
 
 describe('deleting a message', () => {
-  test('is told to everybody who has it, in the form their client knows', async () => {
+  test('sends an event to all users who have it, in the form that each client supports', async () => {
     const id = await send('lunch');
     const [old, capable] = [await realm.member2.queue(), await realm.member2.queue(bulk)];
     await realm.member.ok('DELETE', `/messages/${id}`);
@@ -27,7 +27,7 @@ describe('deleting a message', () => {
     expect(many).not.toHaveProperty('message_id');
   });
 
-  test('is for good', async () => {
+  test('is permanent', async () => {
     const id = await send();
     await realm.member.ok('DELETE', `/messages/${id}`);
     for (const again of [
@@ -38,7 +38,7 @@ describe('deleting a message', () => {
       expect([again.status, again.body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('of others is for administrators', async () => {
+  test('of another user requires an administrator', async () => {
     const id = await send();
     for (const who of [realm.member2, realm.moderator]) {
       const { status, body } = await who.delete(`/messages/${id}`);
@@ -47,7 +47,7 @@ describe('deleting a message', () => {
     expect((await realm.administrator.delete(`/messages/${id}`)).status).toBe(200);
   });
 
-  test('among direct messages is told to the participants alone', async () => {
+  test('of a direct conversation sends an event to its participants only', async () => {
     const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
     const { id } = await realm.member.ok('POST', '/messages', form);
     const [theirs, other] = [await realm.member2.queue(), await realm.owner.queue()];
@@ -58,7 +58,7 @@ describe('deleting a message', () => {
     expect((await other.settle()).filter(isDeletion)).toEqual([]);
   });
 
-  test('that one may not read is refused as if it were not there', async () => {
+  test('that the user may not read returns the same error as for a missing one', async () => {
     const form = { type: 'direct', to: [realm.administrator.user_id], content: 'secret' };
     const { id } = await realm.owner.ok('POST', '/messages', form);
     const [hidden, none] = [
@@ -70,7 +70,7 @@ describe('deleting a message', () => {
 });
 
 describe('deleting a topic', () => {
-  test('deletes all its messages, whatever their case, and no others', async () => {
+  test('deletes its messages in any case of the name, and no other messages', async () => {
     const ids = [await send('party'), await send('Party'), await send('party')];
     const kept = await send('partying');
     const [old, capable] = [await realm.member2.queue(), await realm.member2.queue(bulk)];
@@ -83,13 +83,13 @@ describe('deleting a topic', () => {
     expect((await realm.member.get(`/messages/${kept}/history`)).status).toBe(200);
   });
 
-  test('is for who may delete any message', async () => {
+  test('requires permission to delete any message', async () => {
     await send('mine');
     const { status, body } = await realm.member.post(`/streams/${channelId}/delete_topic`, { topic_name: 'mine' });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('in a channel that does not exist is refused', async () => {
+  test('in a missing channel is rejected', async () => {
     const { status, body } = await realm.owner.post('/streams/999999/delete_topic', { topic_name: 'x' });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });

@@ -21,7 +21,7 @@ const mentionsOf = async (who: Client): Promise<number[]> =>
   (await who.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] })).unread_msgs.mentions;
 const isUpdate = ({ type }: Json): boolean => type === 'update_message';
 
-test('an edit that adds a mention flags the message, in the event, when read, in the unread counts; one that takes it away unflags it', async () => {
+test('an edit that adds or removes a mention changes the flags of the message, its event and the unread counts', async () => {
   const id = await send('hello');
   const queue = await realm.member2.queue();
   await edit(id, `@**${realm.member2.full_name}** hello`);
@@ -42,7 +42,7 @@ test('an edit that adds a mention flags the message, in the event, when read, in
   expect(await mentionsOf(realm.member2)).not.toContain(id);
 });
 
-test('an edit that adds wildcards, a group or an alert word flags the message as a send would', async () => {
+test('an edit that adds wildcards, a group or an alert word sets the same flags as sending the message', async () => {
   await realm.owner.ok('POST', '/users/me/alert_words', { alert_words: ['pancake'] });
   const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
     name: 'cooks',
@@ -64,7 +64,7 @@ test('an edit that adds wildcards, a group or an alert word flags the message as
   expect(await flagsIn(realm.member, id)).not.toContain('wildcard_mentioned');
 });
 
-test('an edit in a direct message mentions its participants and nobody else', async () => {
+test('an edit of a direct message mentions only its participants', async () => {
   const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
   const { id } = await realm.member.ok('POST', '/messages', form);
   await edit(id, `@**${realm.member2.full_name}** @**${realm.owner.full_name}** @**all**`);
@@ -72,7 +72,7 @@ test('an edit in a direct message mentions its participants and nobody else', as
   expect(await mentionsOf(realm.owner)).not.toContain(id);
 });
 
-test('who came after the message was sent is not flagged by its edit: it is read for them', async () => {
+test('an edit does not flag the message for a user who subscribed after it was sent', async () => {
   const id = await send('hello');
   const late = await realm.person({ full_name: 'Late Comer' });
   await late.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
@@ -83,7 +83,7 @@ test('who came after the message was sent is not flagged by its edit: it is read
   expect(await flagsIn(late, id)).toEqual(['read', 'starred', 'historical']);
 });
 
-test('a link that an edit adds makes the message one that has a link', async () => {
+test('a message to which an edit adds a link matches has:link', async () => {
   const id = await send('hello');
   const withLink = async (): Promise<number[]> =>
     (
@@ -94,7 +94,7 @@ test('a link that an edit adds makes the message one that has a link', async () 
   expect(await withLink()).toEqual([id]);
 });
 
-test('an edit may not mention whom a send may not: many by a wildcard, a group that only others may mention', async () => {
+test('an edit cannot add a mention that the user may not send: a wildcard in a large channel, a protected group', async () => {
   const many = await Promise.all(Array.from({ length: 16 }, () => realm.person()));
   await realm.owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: 'crowd' }],

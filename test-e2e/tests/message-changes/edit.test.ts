@@ -31,7 +31,7 @@ const history = async (who: Client, id: number, form: Json = {}): Promise<Json[]
 const isUpdate = ({ type }: Json): boolean => type === 'update_message';
 
 describe('editing content', () => {
-  test('is told to everybody who has the message, with what was before', async () => {
+  test('sends an event with the previous content to all users who have the message', async () => {
     const topic = newTopic();
     const id = await send(topic, 'before');
     const queue = await realm.member2.queue();
@@ -56,7 +56,7 @@ describe('editing content', () => {
     expect(event).not.toHaveProperty('new_stream_id');
   });
 
-  test('tells each receiver the flags of the message', async () => {
+  test('sends each recipient their own flags of the message', async () => {
     const id = await send(newTopic(), 'before');
     await realm.member2.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'read' });
     await realm.member2.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'starred' });
@@ -66,13 +66,13 @@ describe('editing content', () => {
     expect((await other.next(isUpdate)).flags).toEqual([]);
   });
 
-  test('to nothing leaves a note that it was deleted', async () => {
+  test('to an empty text replaces it with a note that the message was deleted', async () => {
     const id = await send(newTopic());
     await realm.member.ok('PATCH', `/messages/${id}`, { content: '' });
     expect((await history(realm.member, id)).at(-1)?.content).toBe('(deleted)');
   });
 
-  test('can the sender alone, not even an owner of the realm', async () => {
+  test('is allowed to the sender only, and not even to an owner of the realm', async () => {
     const id = await send(newTopic());
     for (const who of [realm.owner, realm.member2]) {
       const { status, body } = await edit(who, id, { content: 'x' });
@@ -80,7 +80,7 @@ describe('editing content', () => {
     }
   });
 
-  test('on the wrong hash of the content before is refused', async () => {
+  test('with a wrong hash of the previous content is rejected', async () => {
     const id = await send(newTopic(), 'before');
     const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
     const { body } = await edit(realm.member, id, { content: 'x', prev_content_sha256: hash('something else') });
@@ -95,12 +95,12 @@ describe('editing content', () => {
     ['a mode without a topic', () => ({ content: 'x', propagate_mode: 'change_all' })],
     ['an unknown mode', () => ({ topic: 'x', propagate_mode: 'change_some' })],
     ['a channel that does not exist', () => ({ stream_id: 999_999 })],
-  ])('to %s is refused', async (_, form) => {
+  ])('to %s is rejected', async (_, form) => {
     const { status, body } = await edit(realm.member, await send(newTopic()), form());
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('of a direct message works for its sender; it has no topic and no channel', async () => {
+  test('of a direct message is allowed to its sender, but not a topic or channel for it', async () => {
     const form = { type: 'direct', to: [realm.member2.user_id], content: 'before' };
     const { id } = await realm.member.ok('POST', '/messages', form);
     const queue = await realm.member2.queue();
@@ -110,7 +110,7 @@ describe('editing content', () => {
       expect((await edit(realm.member, id, change)).status).toBe(400);
   });
 
-  test('of a message one may not read is refused as if it were not there', async () => {
+  test('of a message that the user may not read returns the same error as for a missing one', async () => {
     const { id } = await realm.owner.ok('POST', '/messages', {
       type: 'direct',
       to: [realm.administrator.user_id],
@@ -128,7 +128,7 @@ describe('editing content', () => {
 });
 
 describe('moving between topics', () => {
-  test('moves one message, the later ones, or all, and says which', async () => {
+  test('moves one message, the later ones or all of them, and lists them in the event', async () => {
     for (const [mode, moved] of [
       ['change_one', [1]],
       ['change_later', [1, 2]],
@@ -154,7 +154,7 @@ describe('moving between topics', () => {
     }
   });
 
-  test('tells the links of the new topic', async () => {
+  test('sends the links of the new topic', async () => {
     const own = await openRealm();
     await own.owner.ok('POST', '/realm/filters', {
       pattern: 'bug-(?P<id>[0-9]+)',
@@ -172,11 +172,11 @@ describe('moving between topics', () => {
     );
   });
 
-  test('is open to members who did not send it', async () => {
+  test('is allowed to members who did not send the message', async () => {
     expect((await edit(realm.member2, await send(newTopic()), { topic: newTopic() })).status).toBe(200);
   });
 
-  test('tells in the new topic where messages came from, and in the old one only when asked', async () => {
+  test('sends a notice to the new topic by default, and to the old one only on request', async () => {
     const [topic, target] = [newTopic(), newTopic()];
     const ids = [await send(topic), await send(topic)];
     const queue = await realm.member2.queue();
@@ -196,7 +196,7 @@ describe('moving between topics', () => {
     expect(queue.seen.filter(isNotice(quiet))).toEqual([]);
   });
 
-  test('to the resolved name gives a notice that it is resolved', async () => {
+  test('to the resolved name sends a notice that the topic is resolved', async () => {
     const topic = newTopic();
     const id = await send(topic);
     const queue = await realm.member2.queue();
@@ -207,7 +207,7 @@ describe('moving between topics', () => {
     expect(message.content).toContain('resolved');
   });
 
-  test('to the empty topic shows its display name to clients that do not know the empty one', async () => {
+  test('to the empty topic shows its display name to clients without empty_topic_name', async () => {
     const id = await send(newTopic());
     const old = await realm.member2.queue();
     const capable = await realm.member2.queue({ client_capabilities: { empty_topic_name: true } });
@@ -224,7 +224,7 @@ describe('moving between topics', () => {
 });
 
 describe('moving between channels', () => {
-  test('is told with the new channel to who can read both', async () => {
+  test('sends the new channel to users who can read both', async () => {
     const topic = newTopic();
     const id = await send(topic);
     const queue = await realm.member2.queue();
@@ -238,7 +238,7 @@ describe('moving between channels', () => {
     });
   });
 
-  test('into a channel that somebody may not read takes the messages from them', async () => {
+  test('removes the messages from users who may not read the new channel', async () => {
     const topic = newTopic();
     const ids = [await send(topic), await send(topic)];
     const [losing, staying] = [
@@ -257,7 +257,7 @@ describe('moving between channels', () => {
     expect((await realm.member2.get(`/messages/${ids[0]}/history`)).status).toBe(400);
   });
 
-  test('that one is not in, though it is open: later changes of what one received are told, and its deletion', async () => {
+  test('still sends later changes and the deletion to recipients who are not subscribed to the new channel', async () => {
     await realm.owner.ok('DELETE', '/users/me/subscriptions', {
       subscriptions: ['other'],
       principals: [realm.member2.user_id],
@@ -288,7 +288,7 @@ describe('moving between channels', () => {
     });
   });
 
-  test('and back, to one that was left in the meantime: the deletion is told to who still counts it as unread', async () => {
+  test('and back sends the deletion to a user who left meanwhile and still has the message unread', async () => {
     const id = await send(newTopic());
     const queue = await realm.member2.queue({ client_capabilities: { bulk_message_deletion: true } });
     await realm.member.ok('PATCH', `/messages/${id}`, { stream_id: otherId, topic: 'for a while' });
@@ -305,7 +305,7 @@ describe('moving between channels', () => {
     await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }], ...open });
   });
 
-  test('leaves nothing of them in the state of who lost them', async () => {
+  test('removes the messages from the flags and unread counts of users who lose them', async () => {
     const topic = newTopic();
     const ids = [await send(topic), await send(topic)];
     await realm.member2.ok('POST', '/messages/flags', { messages: ids, op: 'add', flag: 'starred' });
@@ -317,7 +317,7 @@ describe('moving between channels', () => {
     expect(topics.map((one: Json) => one.name)).toContain(topic);
   });
 
-  test('is told in a private channel with a link to where they went', async () => {
+  test('within a private channel sends a notice with a link to the new topic', async () => {
     const form = { type: 'channel', to: closedId, topic: 'old place', content: 'x' };
     const { id } = await realm.member.ok('POST', '/messages', form);
     const queue = await realm.member.queue({ apply_markdown: true });
@@ -326,7 +326,7 @@ describe('moving between channels', () => {
     expect(message.content).toContain(`<a class="stream-topic" data-stream-id="${closedId}"`);
   });
 
-  test('that one may not read is refused as if it were not there', async () => {
+  test('that the user may not read returns the same error as for a missing one', async () => {
     const id = await send(newTopic());
     const [hidden, none] = [
       await edit(realm.member2, id, { stream_id: closedId }),
@@ -335,7 +335,7 @@ describe('moving between channels', () => {
     expect([hidden.status, hidden.body]).toEqual([400, none.body]);
   });
 
-  test('is refused to guests', async () => {
+  test('is rejected for guests', async () => {
     for (const name of ['open', 'other'])
       await realm.owner.ok('POST', '/users/me/subscriptions', {
         subscriptions: [{ name }],
@@ -346,7 +346,7 @@ describe('moving between channels', () => {
 });
 
 describe('the history of a message', () => {
-  test('that was never changed is the message alone', async () => {
+  test('has only the message itself if it never changed', async () => {
     const topic = newTopic();
     const id = await send(topic, 'only');
     const [first, ...more] = await history(realm.member2, id);
@@ -360,7 +360,7 @@ describe('the history of a message', () => {
     });
   });
 
-  test('holds the values after each change, oldest first, with what was before', async () => {
+  test('contains the values after each change with the previous values, oldest first', async () => {
     const topic = newTopic();
     const id = await send(topic, 'one cat');
     await realm.member.ok('PATCH', `/messages/${id}`, { content: 'one dog' });

@@ -27,7 +27,7 @@ async function moved(content: string, times: number): Promise<number> {
   return id;
 }
 
-test('the history of a long message that was moved 1,000 times holds 4 MiB: the original and the newest versions', async () => {
+test('the history of a long message that was moved 1,000 times is limited to 4 MiB: the original and newest versions', async () => {
   const id = await moved(':a: '.repeat(2_500), 1_000);
   const versions = await history(realm.guest, id);
   const text = versions[0]?.rendered_content.length + versions[0]?.content.length;

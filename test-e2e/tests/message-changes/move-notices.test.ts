@@ -33,7 +33,7 @@ const both = { send_notification_to_old_thread: true, send_notification_to_new_t
 const by = (): string => `by @_**${realm.member.full_name}|${realm.member.user_id}**.`;
 const nameOf = async (id: number): Promise<string> => (await realm.owner.ok('GET', `/streams/${id}`)).stream.name;
 
-test('notices about a move are read for its mover alone', async () => {
+test('notices about a move are marked as read only for the user who moved the messages', async () => {
   const id = await send('first name');
   await realm.member.ok('PATCH', `/messages/${id}`, { topic: 'second name', propagate_mode: 'change_all', ...both });
   const name = await nameOf(at);
@@ -47,7 +47,7 @@ test('notices about a move are read for its mover alone', async () => {
   expect(await noticesIn('first name', realm.member2)).toEqual([[away, []]]);
 });
 
-test('a topic that is moved into another one is announced there as messages', async () => {
+test('messages that move into an existing topic are announced there by their number', async () => {
   const name = await nameOf(at);
   await send('joined');
   const one = await send('one (1)');
@@ -62,7 +62,7 @@ test('a topic that is moved into another one is announced there as messages', as
   expect(await textsIn('several')).toEqual([`This topic was moved to #**${name}>joined** ${by()}`]);
 });
 
-test('the link to a moved message works whatever its topic is called', async () => {
+test('a notice links to a moved message in a topic with any special characters', async () => {
   const topic = 'a_b_ ~~c~~ (d) [e](f) *g* `h`';
   const [id] = [await send('split'), await send('split')];
   await realm.member.ok('PATCH', `/messages/${id}`, { topic, ...both });
@@ -74,7 +74,7 @@ test('the link to a moved message works whatever its topic is called', async () 
 });
 
 test.each(['change_one', 'change_later'])(
-  'a part of a topic that is resolved with %s is told as resolved',
+  'resolving a part of a topic with %s sends a notice that the topic is resolved',
   async (mode) => {
     const topic = `partly ${mode}`;
     const [first, second] = [await send(topic), await send(topic)];
@@ -87,7 +87,7 @@ test.each(['change_one', 'change_later'])(
 );
 
 test.each([58, 59, 60])(
-  'a topic of %i characters is resolved and reopened without the right to move',
+  'a topic of %i characters can be resolved and reopened without the permission to move messages',
   async (length) => {
     const { owner, member2 } = realm;
     const nobody = (await owner.ok('GET', '/user_groups')).user_groups.find(
@@ -112,15 +112,18 @@ test.each([58, 59, 60])(
   },
 );
 
-test.each(['✔', '✔ ', '✔ general chat', '✔ (no topic)'])('the empty topic cannot become %j', async (topic) => {
-  for (const id of [await send(''), await send('with a name')])
-    for (const propagate_mode of ['change_one', 'change_all']) {
-      const { status, body } = await realm.member.patch(`/messages/${id}`, { topic, propagate_mode });
-      expect([status, body.msg]).toEqual([400, 'General chat cannot be marked as resolved']);
-    }
-});
+test.each(['✔', '✔ ', '✔ general chat', '✔ (no topic)'])(
+  'a topic cannot be moved to the resolved empty topic %j',
+  async (topic) => {
+    for (const id of [await send(''), await send('with a name')])
+      for (const propagate_mode of ['change_one', 'change_all']) {
+        const { status, body } = await realm.member.patch(`/messages/${id}`, { topic, propagate_mode });
+        expect([status, body.msg]).toEqual([400, 'General chat cannot be marked as resolved']);
+      }
+  },
+);
 
-test('a resolved topic that is moved to another channel is told as moved', async () => {
+test('a move of a topic to another channel under its resolved name sends a notice of the move', async () => {
   const [target, name] = [await channel(realm.owner, [realm.owner, realm.member]), await nameOf(at)];
   const id = await send('taken along');
   const form = { topic: '✔ taken along', stream_id: target, propagate_mode: 'change_all' };
@@ -130,7 +133,7 @@ test('a resolved topic that is moved to another channel is told as moved', async
   ]);
 });
 
-test('a whole topic as its mover sees it is told as whole, and preferences go along', async () => {
+test('moving all messages that the mover sees counts as moving the whole topic, and preferences follow', async () => {
   const { member, member2 } = realm;
   const latecomer = await realm.person();
   const principals = { principals: [latecomer.user_id] };

@@ -25,7 +25,7 @@ beforeAll(async () => {
 const send = async (channel = 'vault', who: Client = realm.member): Promise<number> =>
   (await who.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'gold', content: 'hello' })).id;
 
-describe('in a private channel with protected history a latecomer', () => {
+describe('in a private channel with protected history a later subscriber', () => {
   test.each<[string, (who: Client, id: number) => Promise<{ status: number }>]>([
     ['reads the history', (who, id) => who.get(`/messages/${id}/history`)],
     ['moves', (who, id) => who.patch(`/messages/${id}`, { topic: `gold ${Math.random()}` })],
@@ -36,13 +36,13 @@ describe('in a private channel with protected history a latecomer', () => {
       (who, id) =>
         who.post('/reminders', { message_id: id, scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 600 }),
     ],
-  ])('%s only what was sent since they came', async (_, act) => {
+  ])('can act only on messages that were sent after they subscribed: %s', async (_, act) => {
     expect((await act(latecomer, early)).status).toBe(400);
     expect((await act(latecomer, late)).status).toBe(200);
     expect((await act(realm.member2, early)).status).toBe(200);
   });
 
-  test('moves with a whole topic only what they see of it', async () => {
+  test('moves only the messages of a topic that they can see', async () => {
     for (const id of [early, late]) await realm.member.ok('PATCH', `/messages/${id}`, { topic: 'bronze' });
     const queue = await realm.member2.queue();
     const { body } = await latecomer.patch(`/messages/${late}`, { topic: 'silver', propagate_mode: 'change_all' });
@@ -52,7 +52,7 @@ describe('in a private channel with protected history a latecomer', () => {
     expect(message_ids).not.toContain(early);
   });
 
-  test('hears nothing of changes to what was before them', async () => {
+  test('does not receive events of changes to earlier messages', async () => {
     const queue = await latecomer.queue();
     await realm.member.ok('PATCH', `/messages/${early}`, { content: 'secret' });
     await realm.member.ok('POST', `/messages/${early}/reactions`, { emoji_name: 'tada' });
@@ -61,7 +61,7 @@ describe('in a private channel with protected history a latecomer', () => {
     expect((await queue.settle()).filter(about)).toEqual([]);
   });
 
-  test('sees what is moved there afterwards, though it was sent before', async () => {
+  test('sees an older message that is moved there later', async () => {
     await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'street' }] });
     const { stream_id } = await realm.member.ok('GET', '/get_stream_id', { stream: 'vault' });
     const id = await send('street');
@@ -87,7 +87,7 @@ describe('in a private channel with protected history a latecomer', () => {
   });
 });
 
-describe('messages of protected history that latecomers may not see', () => {
+describe('messages of a protected history', () => {
   let channelId: number;
   let deleter: Client;
   let before: number;
@@ -113,7 +113,7 @@ describe('messages of protected history that latecomers may not see', () => {
   const isDeletion = ({ type }: Json): boolean => type === 'delete_message';
   const deleteTopic = (who: Client) => who.ok('POST', `/streams/${channelId}/delete_topic`, { topic_name: 'gold' });
 
-  test('latecomers are not told that one is edited', async () => {
+  test('do not send typing events of their edits to later subscribers', async () => {
     const [theirs, early] = [await latecomer.queue(), await realm.member2.queue()];
     await realm.member.ok('POST', `/messages/${before}/typing`, { op: 'start' });
     const isTyping = ({ type }: Json): boolean => type === 'typing_edit_message';
@@ -121,7 +121,7 @@ describe('messages of protected history that latecomers may not see', () => {
     expect((await theirs.settle()).filter(isTyping)).toEqual([]);
   });
 
-  test('a latecomer deletes none of them with a topic', async () => {
+  test('are not deleted with their topic by a later subscriber', async () => {
     const since = await send('archive');
     const queue = await realm.member2.queue({ client_capabilities: { bulk_message_deletion: true } });
     expect((await deleteTopic(deleter)).complete).toBe(true);
@@ -133,7 +133,7 @@ describe('messages of protected history that latecomers may not see', () => {
     expect((await realm.member.get(`/messages/${before}`)).status).toBe(200);
   });
 
-  test('latecomers are not told that they are deleted with a topic', async () => {
+  test('do not send events of their deletion with a topic to later subscribers', async () => {
     const [theirs, early] = [await latecomer.queue(), await realm.member2.queue()];
     await deleteTopic(realm.member2);
     expect(await early.next(isDeletion)).toMatchObject({ message_id: before, topic: 'gold' });

@@ -14,7 +14,7 @@ const react = (who: Client, id: number, form: Json) => who.post(`/messages/${id}
 const smile = { emoji_name: 'smile', emoji_code: '1f642', reaction_type: 'unicode_emoji' };
 
 describe('a reaction', () => {
-  test('is told to everybody who has the message, with its emoji and its user', async () => {
+  test('sends events with its emoji and its user to all users who have the message', async () => {
     const id = await send();
     const queue = await realm.member2.queue({ event_types: ['reaction'] });
     expect((await react(realm.member, id, { emoji_name: 'smile' })).status).toBe(200);
@@ -30,7 +30,7 @@ describe('a reaction', () => {
     expect(await queue.next(({ op }) => op === 'remove')).toMatchObject({ message_id: id, ...smile });
   });
 
-  test('can be given once per user and emoji, under whatever name', async () => {
+  test('can be added once per user and emoji, under any name of the emoji', async () => {
     const id = await send();
     const up = { emoji_name: '+1', emoji_code: '1f44d', reaction_type: 'unicode_emoji' };
     expect((await react(realm.member, id, { emoji_name: 'thumbs_up' })).status).toBe(200);
@@ -42,13 +42,13 @@ describe('a reaction', () => {
     expect((await react(realm.member, id, { emoji_name: 'tada' })).status).toBe(200);
   });
 
-  test('that was not given cannot be taken back', async () => {
+  test('that was not added cannot be removed', async () => {
     const id = await send();
     const { status, body } = await realm.member.delete(`/messages/${id}/reactions`, smile);
     expect([status, body.code]).toEqual([400, 'REACTION_DOES_NOT_EXIST']);
   });
 
-  test('is taken back by its code too, and by neither name nor code not at all', async () => {
+  test('can be removed by its code, but not without a name or a code', async () => {
     const id = await send();
     await react(realm.member, id, smile);
     expect((await realm.member.delete(`/messages/${id}/reactions`)).body.code).toBe('BAD_REQUEST');
@@ -61,7 +61,7 @@ describe('a reaction', () => {
     ['a name of another emoji', { emoji_name: 'tada', emoji_code: '1f642' }],
     ['an unknown type', { ...smile, reaction_type: 'drawing' }],
     ['a custom emoji that is not there', { emoji_name: 'own', emoji_code: '99', reaction_type: 'realm_emoji' }],
-  ])('with %s is refused', async (_, form) => {
+  ])('with %s is rejected', async (_, form) => {
     const { status, body } = await react(realm.member, await send(), form);
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
@@ -84,7 +84,7 @@ describe('a reaction', () => {
     ['family_man_woman_girl_boy', '1f468-200d-1f469-200d-1f467-200d-1f466'],
     ['brown_mushroom', '1f344-200d-1f7eb'],
     ['piñata', '1fa85'],
-  ])('with %s has the code %s, also where it is given with variation selectors', async (emoji_name, emoji_code) => {
+  ])('with %s has the code %s, which can be given with variation selectors', async (emoji_name, emoji_code) => {
     const id = await send();
     const reactions = async () => {
       const { message } = await realm.member.ok('GET', `/messages/${id}`);
@@ -99,7 +99,7 @@ describe('a reaction', () => {
     expect(await reactions()).toEqual([]);
   });
 
-  test('to a message one may not read is refused as if it were not there', async () => {
+  test('to a message that the user may not read returns the same error as for a missing one', async () => {
     const form = { type: 'direct', to: [realm.administrator.user_id], content: 'secret' };
     const { id } = await realm.owner.ok('POST', '/messages', form);
     expect((await react(realm.member, id, smile)).body).toEqual((await react(realm.member, 99_999_999, smile)).body);
@@ -107,7 +107,7 @@ describe('a reaction', () => {
 });
 
 describe('a submessage', () => {
-  test('is told to everybody who has the message', async () => {
+  test('is sent to all users who have the message', async () => {
     const id = await send();
     const queue = await realm.member2.queue({ event_types: ['submessage'] });
     const content = '{"widget_type":"poll"}';
@@ -122,7 +122,7 @@ describe('a submessage', () => {
     });
   });
 
-  test('of somebody else needs a widget, and must be JSON', async () => {
+  test('of another user requires a widget and must be JSON', async () => {
     const id = await send();
     const add = (who: Client, form: object) => who.post('/submessage', { message_id: id, msg_type: 'widget', ...form });
     expect((await add(realm.member2, { content: '{}' })).status).toBe(400);

@@ -2,7 +2,7 @@ import { openRealm } from '@natter/testkit';
 import { describe, expect, test } from 'vitest';
 
 describe('read receipts', () => {
-  test('name who marked it as read, without its sender and who marked it unread again', async () => {
+  test('of a channel message list users who marked it as read, without its sender', async () => {
     const realm = await openRealm();
     const people = [realm.owner, realm.member, realm.member2, realm.guest];
     await realm.owner.ok('POST', '/users/me/subscriptions', {
@@ -26,7 +26,7 @@ describe('read receipts', () => {
     expect(await readers()).toEqual([realm.member, realm.guest].map((person) => person.user_id));
   });
 
-  test('are refused of a message one may not read, as if it were not there', async () => {
+  test('of a message that the user may not read return the same error as of a missing one', async () => {
     const realm = await openRealm();
     const form = { type: 'direct', to: [realm.administrator.user_id], content: 'secret' };
     const { id } = await realm.owner.ok('POST', '/messages', form);
@@ -37,7 +37,7 @@ describe('read receipts', () => {
     expect([hidden.status, hidden.body]).toEqual([400, none.body]);
   });
 
-  test('name who has read it, not its sender and not who muted either way', async () => {
+  test('of a direct message list its readers without its sender and muted users', async () => {
     const realm = await openRealm();
     const { owner, member, member2, administrator, moderator } = realm;
     const to = [member2, owner, administrator, moderator].map((who) => who.user_id);
@@ -53,7 +53,7 @@ describe('read receipts', () => {
     if (muted.status === 200) expect(await receipts()).toEqual([member2.user_id]);
   });
 
-  test('are refused where the realm has none', async () => {
+  test('are rejected in a realm that disables them', async () => {
     const realm = await openRealm();
     const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
     const { id } = await realm.member.ok('POST', '/messages', form);

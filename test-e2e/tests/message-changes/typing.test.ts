@@ -13,7 +13,7 @@ beforeAll(async () => {
 const isTyping = ({ type }: Json): boolean => type === 'typing';
 
 describe('typing a direct message', () => {
-  test('is told to its participants, and to nobody else', async () => {
+  test('sends events to its participants only', async () => {
     const [theirs, other] = [await realm.member2.queue(), await realm.owner.queue()];
     await realm.member.ok('POST', '/typing', { op: 'start', to: [realm.member2.user_id] });
     const event = await theirs.next(isTyping);
@@ -32,20 +32,20 @@ describe('typing a direct message', () => {
 
   test.each<[string, () => Json]>([
     ['an unknown op', () => ({ op: 'pause', to: [realm.member2.user_id] })],
-    ['nobody', () => ({ op: 'start', to: [] })],
+    ['an empty list of recipients', () => ({ op: 'start', to: [] })],
     ['an unknown user', () => ({ op: 'start', to: [999_999] })],
-  ])('with %s is refused', async (_, form) => {
+  ])('with %s is rejected', async (_, form) => {
     const { status, body } = await realm.member.post('/typing', form());
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('without recipients is refused', async () => {
+  test('without recipients is rejected', async () => {
     const { status, body } = await realm.member.post('/typing', { op: 'start' });
     expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', 'to']);
   });
 });
 
-test('who turned off being told of typing is not told, in direct messages and in channels', async () => {
+test('a user who turned off typing notifications receives none, from direct messages or channels', async () => {
   const { member, member2, owner } = realm;
   await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
   await member2.ok('PATCH', '/settings', { receives_typing_notifications: false });
@@ -62,7 +62,7 @@ test('who turned off being told of typing is not told, in direct messages and in
 });
 
 describe('typing in a channel', () => {
-  test('is told to subscribers whose client knows it', async () => {
+  test('sends events to subscribers whose client supports them', async () => {
     const capable = await realm.member2.queue({ client_capabilities: { stream_typing_notifications: true } });
     const old = await realm.member2.queue();
     const form = { type: 'channel', op: 'start', stream_id: channelId, topic: 'lunch' };
@@ -77,7 +77,7 @@ describe('typing in a channel', () => {
     expect((await old.settle()).filter(isTyping)).toEqual([]);
   });
 
-  test('needs a channel that one may read, and a topic', async () => {
+  test('requires a topic and a channel that the user may read', async () => {
     await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'shut' }], invite_only: true });
     const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'shut' });
     const type = (form: Json) => realm.member.post('/typing', { type: 'stream', op: 'start', ...form });
@@ -87,7 +87,7 @@ describe('typing in a channel', () => {
 });
 
 describe('typing in a message that is being edited', () => {
-  test('is told to who has the message', async () => {
+  test('sends an event to users who have the message', async () => {
     const form = { type: 'channel', to: 'open', topic: 'x', content: 'hello' };
     const { id } = await realm.member.ok('POST', '/messages', form);
     const queue = await realm.member2.queue();
@@ -100,7 +100,7 @@ describe('typing in a message that is being edited', () => {
     });
   });
 
-  test('names the participants of a direct message', async () => {
+  test('includes the participants of a direct message', async () => {
     const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
     const { id } = await realm.member.ok('POST', '/messages', form);
     const queue = await realm.member2.queue();
@@ -111,7 +111,7 @@ describe('typing in a message that is being edited', () => {
   });
 });
 
-test('who hides their address is told of by one that only names the account', async () => {
+test('typing events of a user with a hidden address contain the placeholder address', async () => {
   const person = await realm.person();
   await person.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
   await person.ok('PATCH', '/settings', { email_address_visibility: 4 });

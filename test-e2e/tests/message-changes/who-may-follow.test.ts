@@ -21,7 +21,7 @@ const send = async (to: number, topic: string): Promise<number> =>
 const isChange = ({ type }: Json): boolean => ['update_message', 'delete_message', 'user_topic'].includes(type);
 const capable = { client_capabilities: { bulk_message_deletion: true } };
 
-test('a move to a private channel is told to who may read there by a group, and takes the messages from others', async () => {
+test('a move to a private channel stays visible to members of can_subscribe_group, and deletes for other users', async () => {
   const { owner, member, member2 } = realm;
   const from = await channel({}, [owner, member, member2]);
   const to = await channel(
@@ -51,7 +51,7 @@ test('a move to a private channel is told to who may read there by a group, and 
   expect([await foundBy(member), await foundBy(member2)]).toEqual([[id], []]);
 });
 
-test('a preference goes along with a topic for whom the channel exists, and for no guest', async () => {
+test('a preference follows a moved topic, except for a guest who cannot see the new channel', async () => {
   const { owner, member, guest } = realm;
   const from = await channel({}, [owner, member, guest]);
   const to = await channel({}, [owner]);
@@ -67,7 +67,7 @@ test('a preference goes along with a topic for whom the channel exists, and for 
   expect(await placesOf(member)).toEqual([to]);
 });
 
-test('a move of several messages of a protected history is told to who sees but the last of them', async () => {
+test('a move of several messages of a protected history notifies a user who sees only the last of them', async () => {
   const { owner, member, member2 } = realm;
   const form = { invite_only: true, history_public_to_subscribers: false };
   const from = await channel(form, [owner, member]);

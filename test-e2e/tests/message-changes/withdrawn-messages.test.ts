@@ -35,7 +35,7 @@ const rowsOf = (table: string): Promise<number> => countOf(`messaging.${table}`,
 const mark = (who: Client, op: 'add' | 'remove', flag: string, id: number) =>
   who.ok('POST', '/messages/flags', { messages: [id], op, flag });
 
-test('a topic that is taken from users costs no row for each of them and each block of messages', async () => {
+test('moving a topic away from its readers does not add rows for each user and each block of messages', async () => {
   const { member, member2, guest } = realm;
   const from = await channel({}, [realm.owner, member, member2, guest]);
   const to = await channel({ invite_only: true }, [realm.owner]);
@@ -58,7 +58,7 @@ test('a topic that is taken from users costs no row for each of them and each bl
   );
 });
 
-test('messages that come back stay read until they are marked as unread, however often they go', async () => {
+test('messages that are moved away and back stay read until they are marked as unread', async () => {
   const { owner, member, member2 } = realm;
   const from = await channel({}, [owner, member, member2]);
   const to = await channel({ invite_only: true }, [owner]);
@@ -84,7 +84,7 @@ test('messages that come back stay read until they are marked as unread, however
   expect(new Set(await readBy())).toEqual(new Set([member.user_id, member2.user_id]));
 });
 
-test('a user who is subscribed to the new channel later finds the messages read', async () => {
+test('a user who later subscribes to the new channel sees the moved messages as read', async () => {
   const { owner, member } = realm;
   const from = await channel({}, [owner, member]);
   const to = await channel({ invite_only: true, history_public_to_subscribers: true }, [owner]);
@@ -97,7 +97,7 @@ test('a user who is subscribed to the new channel later finds the messages read'
   expect((await member.ok('GET', `/messages/${id}`)).message.flags).toContain('read');
 });
 
-test('with its messages a withdrawal is deleted', async () => {
+test('deleting withdrawn messages deletes their withdrawal', async () => {
   const { owner, member } = realm;
   const from = await channel({}, [owner, member]);
   const to = await channel({ invite_only: true }, [owner]);

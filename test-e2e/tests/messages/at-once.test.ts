@@ -14,7 +14,7 @@ beforeAll(async () => {
 const direct = (content = 'x') =>
   realm.member.post('/messages', { type: 'direct', to: [realm.member2.user_id], content });
 
-test('what the realm allows again is allowed from the answer on, sent now or scheduled', async () => {
+test('a permission that the realm grants again applies right after the response, also to scheduled messages', async () => {
   const scheduled = () =>
     realm.member.post('/scheduled_messages', {
       type: 'direct',
@@ -30,7 +30,7 @@ test('what the realm allows again is allowed from the answer on, sent now or sch
   }
 });
 
-test('a history of edits that the realm hides is in no answer from then on', async () => {
+test('an edit history that the realm hides is omitted right after the change', async () => {
   const { id } = (await direct('before')).body;
   await realm.member.ok('PATCH', `/messages/${id}`, { content: 'after' });
   const read = async (): Promise<Json[]> => [
@@ -45,7 +45,7 @@ test('a history of edits that the realm hides is in no answer from then on', asy
   }
 });
 
-test('the empty topic is found by each of its names, and nothing else by them', async () => {
+test('each name of the empty topic finds the empty topic only', async () => {
   const { member } = realm;
   await member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'empty topics' }] });
   const { stream_id } = await member.ok('GET', '/get_stream_id', { stream: 'empty topics' });
@@ -69,7 +69,7 @@ test('the empty topic is found by each of its names, and nothing else by them', 
   expect((await member.get(`/messages/${id}`)).status).toBe(400);
 });
 
-test('what a reaction does not say follows from its name; what it says must fit it', async () => {
+test('omitted fields of a reaction follow from its emoji name, and given fields must match it', async () => {
   const { id } = (await direct()).body;
   const react = async (form: Json): Promise<number> =>
     (await realm.member.post(`/messages/${id}/reactions`, form)).status;
@@ -79,7 +79,7 @@ test('what a reaction does not say follows from its name; what it says must fit 
   expect(await react({ emoji_name: 'smile' })).toBe(200);
 });
 
-test('a deactivated group within a group mentions nobody', async () => {
+test('a mention of a group does not include a deactivated subgroup', async () => {
   const { owner, member, member2 } = realm;
   const create = async (name: string, form: Json): Promise<number> =>
     (await owner.ok('POST', '/user_groups/create', { name, description: '', ...form })).group_id;
@@ -96,7 +96,7 @@ test('a deactivated group within a group mentions nobody', async () => {
   expect(await flagsOf(member2)).not.toContain('mentioned');
 });
 
-test('the picture is left to clients only where they are told the address, also of who follows all open channels', async () => {
+test('the avatar URL is null only for clients that can see the email, also with all_public_streams', async () => {
   const { administrator, member, member2 } = realm;
   await member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'pictures' }] });
   const form = { all_public_streams: true, client_gravatar: true, event_types: ['message'] };

@@ -48,9 +48,9 @@ test('the permissions for direct messages do not limit bots', async () => {
   expect((await owner.post('/messages', { type: 'direct', to: [bot.user_id], content: 'x' })).status).toBe(200);
 });
 
-describe('a bot posts to a private channel', () => {
+describe('a bot may post to a private channel', () => {
   const isPrivate = { invite_only: true };
-  test('by its own permission and the subscription of its owner', async () => {
+  test('with its own permission and the subscription of its owner', async () => {
     const bot = await botOf(person);
     const { id } = await channelOf({
       ...isPrivate,
@@ -64,7 +64,7 @@ describe('a bot posts to a private channel', () => {
     });
     expect(answer(await post(bot, id))).toEqual(unknown);
   });
-  test('by its own subscription and the permission of its owner', async () => {
+  test('with its own subscription and the permission of its owner', async () => {
     const bot = await botOf(person);
     const { id } = await channelOf({
       ...isPrivate,
@@ -75,7 +75,7 @@ describe('a bot posts to a private channel', () => {
     await realm.owner.ok('PATCH', `/streams/${id}`, { can_send_message_group: { new: only(realm.member2) } });
     expect(answer(await post(bot, id))).toEqual(refused);
   });
-  test('not by the permission of its owner alone; the channel does not exist for it', async () => {
+  test('but not with only the permission of its owner, and gets the error of a missing channel', async () => {
     const bot = await botOf(person);
     const { id } = await channelOf({
       ...isPrivate,
@@ -90,7 +90,7 @@ describe('a bot posts to a private channel', () => {
   });
 });
 
-describe('the owner of a bot is told', () => {
+describe('the owner of a bot is notified', () => {
   const told = async (who: Client, bot: Client): Promise<string[]> => {
     await noticesSent(realm.id);
     const { messages } = await who.ok('GET', '/messages', {
@@ -109,7 +109,7 @@ describe('the owner of a bot is told', () => {
   const empty = (bot: Client, name: string) =>
     `Your bot \`${bot.email}\` tried to send a message to channel #**${name}**. The channel exists but does not have any subscribers.`;
 
-  test('of a channel that does not exist, once however often the bot sends', async () => {
+  test('of a missing channel once, regardless of the number of messages', async () => {
     const [bot, other, large] = [await botOf(person), await botOf(person), await botOf(person)];
     for (let n = 0; n < 3; n++) expect(answer(await post(bot, 99_999))).toEqual(unknown);
     expect(answer(await post(bot, 'no such place'))).toEqual(unknown);
@@ -142,7 +142,7 @@ describe('the owner of a bot is told', () => {
     await Promise.all(Array.from({ length: 8 }, (_, n) => post(bot, 99_990 + n)));
     expect(await told(person, bot)).toHaveLength(1);
   });
-  test('of a channel without subscribers, to which the message is sent', async () => {
+  test('of a channel without subscribers, and the message is still sent', async () => {
     const [bot, other] = [await botOf(person), await botOf(person)];
     const { id, name } = await channelOf({ subscribers: [] });
     expect((await post(bot, name)).status).toBe(200);
@@ -165,7 +165,7 @@ describe('the owner of a bot is told', () => {
     expect(answer(await post(three, vacant.id))).toEqual(unknown);
     expect(await told(person, three)).toEqual([missingId(three, vacant.id)]);
   });
-  test('of an empty channel that they administer though the bot may not see it, not of one that others read', async () => {
+  test('of an empty private channel that they administer, but not of one with subscribers', async () => {
     const { owner } = realm;
     const [one, two] = [await botOf(owner), await botOf(owner)];
     const vacant = await channelOf({ invite_only: true, subscribers: [] });
@@ -178,7 +178,7 @@ describe('the owner of a bot is told', () => {
     expect(await told(owner, one)).toEqual([empty(one, vacant.name)]);
     expect(await told(owner, two)).toEqual([]);
   });
-  test('but not people who send to a missing channel', async () => {
+  test('but a person who sends to a missing channel is not', async () => {
     const { member2 } = realm;
     expect(answer(await post(member2, 99_999))).toEqual(unknown);
     expect(await told(member2, member2)).toEqual([]);

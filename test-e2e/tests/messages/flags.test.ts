@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 describe('unread messages in a register', () => {
-  test('are listed by conversation, and gone once read', async () => {
+  test('are listed by conversation until they are read', async () => {
     const { owner, administrator: reader, moderator } = realm;
     await subscribe(owner, 'unread', [owner, reader]);
     await noticesSent(realm.id);
@@ -49,7 +49,7 @@ describe('unread messages in a register', () => {
     expect((await flags(reader, [second], 'remove', 'read')).status).toBe(200);
     expect((await unreadOf(reader)).streams).toEqual([{ topic: 'A', stream_id, unread_message_ids: [second] }]);
   });
-  test('do not include what one sent oneself from an interactive client, or what was sent before one came', async () => {
+  test('exclude messages that the user sent interactively or that were sent before they subscribed', async () => {
     const { member, member2 } = realm;
     await member.ok('POST', '/mark_all_as_read');
     await member2.ok('POST', '/mark_all_as_read');
@@ -68,7 +68,7 @@ describe('unread messages in a register', () => {
     expect((await unreadOf(member2)).streams).toEqual([]);
     expect((await unreadOf(member)).streams.map((one: Json) => one.topic)).not.toContain('own');
   });
-  test('of a channel end with the subscription, and clients are told', async () => {
+  test('of a channel become read with an event when the subscription ends', async () => {
     const { owner, guest } = realm;
     await subscribe(owner, 'left', [owner, guest]);
     const id = await say(owner, 'left', 't');
@@ -82,7 +82,7 @@ describe('unread messages in a register', () => {
 });
 
 describe('flags', () => {
-  test("are set, told to one's own clients alone, and removed", async () => {
+  test('can be set and removed, and only clients of the same user receive the events', async () => {
     const { owner, member } = realm;
     const id = await tell(owner, [member]);
     const [mine, theirs] = [
@@ -98,7 +98,7 @@ describe('flags', () => {
     expect(await mine.next((event) => event.op === 'remove')).toMatchObject({ flag: 'starred', messages: [id] });
     expect((await theirs.settle()).map((event) => event.type)).toEqual([]);
   });
-  test('marked unread say where they are', async () => {
+  test('send the conversation of each message that is marked as unread', async () => {
     const { owner, member } = realm;
     await subscribe(owner, 'details', [owner, member]);
     const [direct, inChannel] = [await tell(owner, [member]), await say(owner, 'details', 't')];
@@ -111,7 +111,7 @@ describe('flags', () => {
       [inChannel]: { type: 'stream', stream_id, topic: 't', unmuted_stream_msg: true },
     });
   });
-  test('of messages in channels one is not in cannot be unread; they are named', async () => {
+  test('cannot mark messages of unsubscribed channels as unread, and these channels are listed', async () => {
     const { owner, member2 } = realm;
     await subscribe(owner, 'elsewhere', [owner]);
     const id = await say(owner, 'elsewhere', 't');
@@ -119,7 +119,7 @@ describe('flags', () => {
     const { body } = await flags(member2, [id], 'remove', 'read');
     expect(body).toMatchObject({ messages: [], ignored_because_not_subscribed_channels: [stream_id] });
   });
-  test('of a message that is deleted end for everybody who had set them', async () => {
+  test('of a deleted message are removed for all users who had set them', async () => {
     const { owner, member2 } = realm;
     await subscribe(owner, 'deleted', [owner]);
     const [one, other] = [await say(owner, 'deleted', 't'), await say(owner, 'deleted', 'all')];
@@ -148,7 +148,7 @@ describe('flags', () => {
     const state = await member2.ok('POST', '/register', { fetch_event_types: ['starred_messages'] });
     expect(state.starred_messages).toEqual([]);
   });
-  test('of a missing message are removed, and it is read; all other changes of it are refused', async () => {
+  test('of a missing message can be removed and marked as read, but other changes of it are rejected', async () => {
     const { owner, member, member2 } = realm;
     const here = await tell(owner, [member]);
     const hidden = await tell(owner, [member2]);
@@ -176,7 +176,7 @@ describe('flags', () => {
   ])('%s is refused', async (flag, msg) => {
     expect((await flags(realm.member, [], 'add', flag)).body).toMatchObject({ code: 'BAD_REQUEST', msg });
   });
-  test('of a narrow are changed from page to page', async () => {
+  test('of a narrow are changed page by page', async () => {
     const { owner, member } = realm;
     await subscribe(owner, 'flagging', [owner, member]);
     const ids: number[] = [];
@@ -222,7 +222,7 @@ test('recent conversations are ordered by their newest message', async () => {
   ]);
 });
 
-test('messages of 101 private channels that a permission alone opens get a flag in one request', async () => {
+test('messages of 101 private channels that only a permission opens can be flagged in one request', async () => {
   const { owner, member } = realm;
   const names = Array.from({ length: 101 }, (_, index) => `opened ${index}`);
   await owner.ok('POST', '/users/me/subscriptions', {
@@ -237,7 +237,7 @@ test('messages of 101 private channels that a permission alone opens get a flag 
   expect([status, body.messages]).toEqual([200, ids]);
 });
 
-test('the newest message of a register is the newest that its user received', async () => {
+test('a register returns the newest message that its user received', async () => {
   const { owner, member, member2 } = realm;
   const newest = async (who: Client): Promise<number> =>
     (await who.ok('POST', '/register', { fetch_event_types: ['message'] })).max_message_id;
@@ -246,7 +246,7 @@ test('the newest message of a register is the newest that its user received', as
   expect([await newest(member), await newest(member2), await newest(owner)]).toEqual([id, later, later]);
 });
 
-test('the pointer of old clients is kept, and moves forward only', async () => {
+test('the pointer of old clients is stored and only moves forward', async () => {
   const pointer = async () => (await realm.guest.ok('GET', '/users/me/pointer')).pointer;
   expect(await pointer()).toBe(-1);
   await realm.guest.ok('POST', '/users/me/pointer', { pointer: 12 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const send = async (who: Client, form: Json): Promise<number> =>
   (await who.ok('POST', '/messages', { content: `by ${who.user_id}`, ...form })).id;
 
-test('a message that is sent after its sender hid the address does not show it, in any event', async () => {
+test('the events of a message that is sent after its sender hid their address do not contain the address', async () => {
   const { owner, member, host } = realm;
   const person = await realm.person();
   const nominal = `user${person.user_id}@${host}`;

@@ -30,7 +30,7 @@ async function sent(client: Client, content: string): Promise<string> {
 /** Expands 1,200 characters to 156,000, which must be typeset. */
 const macros = `$$\\def\\a{${'x'.repeat(800)}}${'\\a'.repeat(195)}$$`;
 
-test('a guest’s pattern of empty loops is refused for their role, and the users service goes on', async () => {
+test('a hostile linkifier pattern of a guest is rejected because of their role, and the users service continues', async () => {
   const pattern = `${'(?:'.repeat(30)}${'){1000}'.repeat(30)}`;
   for (const [method, path] of [
     ['POST', '/realm/filters'],
@@ -43,7 +43,7 @@ test('a guest’s pattern of empty loops is refused for their role, and the user
 });
 
 test.each(['(?:(?:){1000}){1000}', '((a{1000}){1000}){1000}', 'x{1000}'.repeat(140)])(
-  'an administrator’s pattern %j is refused',
+  'the linkifier pattern %j of an administrator is rejected',
   async (pattern) => {
     const form = { pattern, url_template: 'https://x.example' };
     // The threads that check it may still be starting.
@@ -53,7 +53,7 @@ test.each(['(?:(?:){1000}){1000}', '((a{1000}){1000}){1000}', 'x{1000}'.repeat(1
   },
 );
 
-test('macros that grow are shown as typed, in sends, edits, previews, descriptions and profiles', async () => {
+test('expanding macros are shown as their source in messages, edits, previews and descriptions', async () => {
   expect(await sent(realm.guest, `**a**\n${macros}`)).toBe(`<p>**a**<br>\n${macros}</p>`);
   const preview = await realm.owner.ok('POST', '/messages/render', { content: macros });
   expect(preview.rendered).toBe(`<p>${macros}</p>`);
@@ -73,13 +73,13 @@ test('macros that grow are shown as typed, in sends, edits, previews, descriptio
   expect(stream.rendered_description).toBe(`<p>${short}</p>`);
 });
 
-test('a matrix of megabytes is shown as its source', async () => {
+test('a matrix that would expand to megabytes is shown as its source', async () => {
   const shown = await sent(realm.guest, `$$\\begin{matrix}${`${'&'.repeat(90)}\\\\`.repeat(20)}\\end{matrix}$$`);
   expect(shown).toContain('\\begin{matrix}');
   expect(shown.length).toBeLessThan(20_000);
 });
 
-test('while a guest sends the worst, others’ messages are sent and rendered whole', async () => {
+test('expensive messages of a guest do not prevent the messages of others from being rendered', async () => {
   const hostile = Array.from({ length: 6 }, () => sent(realm.guest, macros));
   const plain = await Promise.all(Array.from({ length: 10 }, (_, i) => sent(realm.member, `**plain ${i}**`)));
   expect(plain).toEqual(Array.from({ length: 10 }, (_, i) => `<p><strong>plain ${i}</strong></p>`));
@@ -88,7 +88,7 @@ test('while a guest sends the worst, others’ messages are sent and rendered wh
   await expect.poll(() => sent(realm.member, '$$x$$'), { interval: 500 }).toContain('class="katex"');
 });
 
-test('code that takes three grammars seconds is shown, and others’ messages are sent and shown meanwhile', async () => {
+test('code that is slow to highlight is shown, and messages of others are sent meanwhile', async () => {
   const texts = ['pgsql', 'livescript', 'java'].map((language) => `\`\`\`${language}\n${'$'.repeat(9_900)}\n\`\`\``);
   const hostile = texts.map((text) => sent(realm.guest, text));
   const plain = await Promise.all(Array.from({ length: 10 }, (_, i) => sent(realm.member, `**plain ${i}**`)));
@@ -97,7 +97,7 @@ test('code that takes three grammars seconds is shown, and others’ messages ar
   for (const shown of await Promise.all(hostile)) expect(shown.replace(/<[^>]*>/g, '')).toContain('$'.repeat(9_900));
 });
 
-test('a search marks what it found only, whatever private characters a message contains', async () => {
+test('a search highlights only its matches in a message with private-use characters', async () => {
   await sent(realm.member, 'findable \ue000 \ue001 \ue001 word');
   const { messages } = await realm.member.ok('GET', '/messages', {
     anchor: 'newest',
@@ -110,7 +110,7 @@ test('a search marks what it found only, whatever private characters a message c
   ]);
 });
 
-test('a text is indexed in time proportional to its length, whatever its characters', async () => {
+test('a text is indexed in time proportional to its length, for any characters', async () => {
   await connected(async (client) => {
     // With time quadratic in the length this would take minutes.
     await client.query("SET statement_timeout = '60s'");

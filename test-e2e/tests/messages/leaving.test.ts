@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 const unreadOf = async (who: Client): Promise<number> =>
   (await who.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] })).unread_msgs.count;
 
-test('users who leave a channel with many unread messages are handled in several transactions', async () => {
+test('leaving a channel with many unread messages is processed in several transactions', async () => {
   const { id: realmId, owner, member, member2, moderator, administrator, guest } = await openRealm();
   const people = [member, member2, moderator, administrator, guest];
   const before = await Promise.all(people.map(unreadOf));
@@ -40,7 +40,7 @@ test('users who leave a channel with many unread messages are handled in several
   expect(rows[0]?.count).toBeGreaterThan(1);
 });
 
-test('subscriptions and mutes that are toggled leave no row for each time', async () => {
+test('toggling a subscription or a mute does not add a row each time', async () => {
   const { id: realmId, owner, member } = await openRealm();
   const subscriptions = [{ name: 'toggled' }];
   await owner.ok('POST', '/users/me/subscriptions', { subscriptions });
@@ -97,7 +97,7 @@ test('subscriptions and mutes that are toggled leave no row for each time', asyn
   expect(await mutes()).toBe(1);
 });
 
-test('joined and forgotten periods never include what was sent between them to a protected history', async () => {
+test('merged subscription periods never include messages of a protected history between them', async () => {
   const { id: realmId, owner, member } = await openRealm();
   const form = { subscriptions: [{ name: 'secret' }], invite_only: true, history_public_to_subscribers: false };
   await owner.ok('POST', '/users/me/subscriptions', form);

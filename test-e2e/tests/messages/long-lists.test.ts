@@ -22,7 +22,7 @@ const topics = async (): Promise<Json[]> => (await realm.member.ok('GET', `/user
 const copies = (count: number, differing: Record<string, string>) =>
   copyRow({ table: 'messaging.message', where: `realm_id = ${realm.id} AND id = ${first}` }, count, differing);
 
-test('of 20,001 topics of a channel the newest 20,000 are listed, the newest first', async () => {
+test('the newest 20,000 of 20,001 topics of a channel are listed, the newest first', async () => {
   // Alphabetical order is the reverse of the order of time.
   await copies(19_999, { id: `${before} + n`, topic: "'topic ' || (100000 - n)" });
   const all = await topics();
@@ -39,7 +39,7 @@ test('of 20,001 topics of a channel the newest 20,000 are listed, the newest fir
   ]);
 });
 
-test('a register has the newest 100,000 starred messages, ascending', async () => {
+test('a register contains the newest 100,000 starred messages in ascending order', async () => {
   await realm.member.ok('POST', '/messages/flags', { messages: [first], op: 'add', flag: 'starred' });
   await copyRow({ table: 'messaging.flag', where: `user_id = ${realm.member.user_id} AND flag = 'starred'` }, 100_000, {
     message_id: 't.message_id + n',

@@ -40,7 +40,7 @@ const page = async (who: Client, form: Record<string, unknown>): Promise<Page> =
 
 const idsOf = ({ messages }: Page): number[] => messages.map(({ id }) => id);
 
-test('a page that would be too large ends early and says so; the next one goes on', async () => {
+test('a page that would be too large ends early, and the next page continues it', async () => {
   const seen: number[] = [];
   let pages = 0;
   for (let anchor: number | string = 'oldest', isEnd = false; !isEnd; pages++) {
@@ -54,14 +54,14 @@ test('a page that would be too large ends early and says so; the next one goes o
   expect(seen).toEqual(sent);
 });
 
-test('the newest messages come first where older ones do not fit', async () => {
+test('a page before the newest anchor keeps the newest messages and omits older ones', async () => {
   const got = await page(realm.member, { anchor: 'newest', num_before: 5_000 });
   expect(got.found_oldest).toBe(false);
   expect(got.found_newest).toBe(true);
   expect(idsOf(got)).toEqual(sent.slice(-got.messages.length));
 });
 
-test('around an anchor both sides are cut, and what is there has no gap', async () => {
+test('a page around an anchor is limited on both sides and has no gap', async () => {
   const anchor = sent[130] ?? 0;
   const got = await page(realm.member, { anchor, num_before: 2_000, num_after: 2_000 });
   expect([got.found_oldest, got.found_newest]).toEqual([false, false]);
@@ -70,7 +70,7 @@ test('around an anchor both sides are cut, and what is there has no gap', async 
   expect(idsOf(got)).toContain(anchor);
 });
 
-test('messages that are named are refused together where they are too much', async () => {
+test('a request for too much text by message IDs is rejected', async () => {
   const answer = await realm.member.get('/messages', { message_ids: sent });
   expect(answer.status).toBe(400);
   expect(answer.body.msg).toBe('The messages have too much text for one request. Ask for fewer of them.');
@@ -86,7 +86,7 @@ test('messages that are named are refused together where they are too much', asy
   ).toHaveLength(20);
 });
 
-test('edits of a message end where their text is a mebibyte', async () => {
+test('the text of all edits of a message is limited to 1 MiB', async () => {
   const id = sent[0] ?? 0;
   const edit = (n: number) => realm.member.patch(`/messages/${id}`, { content: `${n}${'<'.repeat(9_990)}` });
   let refused: Awaited<ReturnType<typeof edit>> | undefined;
@@ -98,7 +98,7 @@ test('edits of a message end where their text is a mebibyte', async () => {
   expect(refused?.body.msg).toBe('Too much text in edits of a message (limit: 1024 KiB)');
 });
 
-test('drafts end where their text is four mebibytes, also by an edit', async () => {
+test('the text of all drafts is limited to 4 MiB, also when a draft is edited', async () => {
   const draft = (length: number) => ({ type: '', to: [], topic: '', content: 'x'.repeat(length) });
   for (let part = 0; part < 4; part++)
     await realm.member.ok('POST', '/drafts', { drafts: Array.from({ length: 100 }, () => draft(10_000)) });

@@ -6,7 +6,7 @@ const text = 'ab!cd?ef#gh$ij%'.repeat(300);
 const wordsIn = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => text.slice(3 * from, 3 * from + 3 * (index + 1) - 1));
 
-test('a text with more alert words than sends look up together alerts all their users', async () => {
+test('a text with very many alert words alerts all their users', async () => {
   const { member, member2, guest, administrator } = await openRealm();
   // More than 200 words for each text.
   for (const from of [0, 1, 2, 3, 4])
@@ -22,7 +22,7 @@ test('a text with more alert words than sends look up together alerts all their 
   expect(flags.map((list) => list.includes('has_alert_word'))).toEqual([true, true, false, true]);
 });
 
-test('the alert words of a person and of their bots are counted together, in number and in bytes', async () => {
+test('the alert words of a user and their bots share a limit of number and of bytes', async () => {
   const { member } = await openRealm();
   const made = await member.ok('POST', '/bots', { full_name: 'Words', short_name: 'words' });
   const { user_id, api_key } = made;
@@ -41,7 +41,7 @@ test('the alert words of a person and of their bots are counted together, in num
   expect(body.msg).toBe('Too much text in alert words (limit: 64 KiB)');
 });
 
-test('a bot that gets another owner loses its alert words', async () => {
+test('a bot that is given to another owner loses its alert words', async () => {
   const { member, member2 } = await openRealm();
   const { user_id, api_key } = await member.ok('POST', '/bots', { full_name: 'Given', short_name: 'given' });
   const of = (key: string): Client =>
@@ -52,7 +52,7 @@ test('a bot that gets another owner loses its alert words', async () => {
   expect((await given.ok('GET', '/users/me/alert_words')).alert_words).toEqual([]);
 });
 
-test('words without letters, which take long to compare, keep no alerts from others', async () => {
+test('alert words without letters, which are slow to match, do not prevent alerts for other users', async () => {
   const { member, member2, administrator } = await openRealm();
   const signs = Array.from(
     { length: 1_000 },

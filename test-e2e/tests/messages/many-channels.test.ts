@@ -43,12 +43,12 @@ beforeAll(async () => {
   await member.ok('POST', '/messages/flags', { messages: of('mentioning'), op: 'add', flag: 'starred' });
 });
 
-test('a feed has received messages alone', async () => {
+test('a feed contains only received messages', async () => {
   expect(await found(realm.member, {})).toEqual(of('mine'));
   expect(await found(realm.guest, {})).toEqual(of('shared'));
 });
 
-test('messages of an open channel are found by its name, its id and the flag that the reader set', async () => {
+test('messages of a public channel are found by its name, its ID and the flags of the reader', async () => {
   const { member } = realm;
   const { stream_id } = await member.ok('GET', '/get_stream_id', { stream: 'open 0' });
   expect(await found(member, { narrow: [['channel', 'OPEN 0']] })).toEqual(of('unread'));
@@ -58,14 +58,14 @@ test('messages of an open channel are found by its name, its id and the flag tha
   expect(await found(member, { narrow: [['sender', realm.owner.user_id]] })).toEqual(of('mentioning', 'mine'));
 });
 
-test('a channel with an id beyond all ids does not exist', async () => {
+test('a narrow with a channel ID beyond the valid range is rejected', async () => {
   const narrow = [['channel', 2 ** 40]];
   expect((await realm.member.get('/messages', { anchor: 0, num_before: 0, num_after: 1, narrow })).body).toMatchObject({
     code: 'BAD_NARROW',
   });
 });
 
-test('open channels are those that are open to the reader', async () => {
+test('narrows of public and web-public channels find only channels that the reader may see', async () => {
   const { member, guest, spectator } = realm;
   const all = [['channels', 'public']];
   const web = [['channels', 'web-public']];
@@ -75,7 +75,7 @@ test('open channels are those that are open to the reader', async () => {
   expect(await found(spectator, { narrow: [['channel', 'web']] })).toEqual(of('web'));
 });
 
-test('messages by id are those that the reader may read, with the names of their channels', async () => {
+test('a request by message IDs returns the messages that the reader may read, with their channel names', async () => {
   const { member, guest, owner } = realm;
   const byId = async (reader: Client) => {
     const page = await reader.ok('GET', '/messages', { message_ids: everything() });

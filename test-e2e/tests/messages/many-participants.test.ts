@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 const mebibyte = 1024 * 1024;
 const ids = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-describe('a direct message to 251 people is refused', () => {
+describe('the limit of 250 recipients of a direct message', () => {
   let realm: Realm;
   beforeAll(async () => {
     realm = await openRealm();
@@ -13,26 +13,30 @@ describe('a direct message to 251 people is refused', () => {
   const msg = 'A direct message can have at most 250 recipients. Use a channel instead.';
 
   test.each<[string, string, Json]>([
-    ['sent', '/messages', { type: 'direct', to: ids(251), content: 'x' }],
-    ['to addresses', '/messages', { type: 'direct', to: ids(251).map((id) => `${id}@x.example`), content: 'x' }],
-    ['typing', '/typing', { type: 'direct', to: ids(251), op: 'start' }],
+    ['messages', '/messages', { type: 'direct', to: ids(251), content: 'x' }],
     [
-      'scheduled',
+      'messages to addresses',
+      '/messages',
+      { type: 'direct', to: ids(251).map((id) => `${id}@x.example`), content: 'x' },
+    ],
+    ['typing events', '/typing', { type: 'direct', to: ids(251), op: 'start' }],
+    [
+      'scheduled messages',
       '/scheduled_messages',
       { type: 'direct', to: ids(251), content: 'x', scheduled_delivery_timestamp: 4e9 },
     ],
-  ])('%s', async (_, path, form) => {
+  ])('applies to %s', async (_, path, form) => {
     const refused = await realm.member.post(path, form);
     expect([refused.status, refused.body.msg]).toEqual([400, msg]);
   });
 
-  test('a name that is repeated counts once', async () => {
+  test('counts a repeated recipient once', async () => {
     const to = Array.from({ length: 300 }, () => realm.member2.user_id);
     await realm.member.ok('POST', '/messages', { type: 'direct', to, content: 'x' });
   });
 });
 
-describe('a user with messages of 5,000 conversations of 250 people', () => {
+describe('a user with messages in 5,000 conversations of 250 people', () => {
   const count = 5_000;
   let realm: Realm;
   let first: number;
@@ -56,7 +60,7 @@ describe('a user with messages of 5,000 conversations of 250 people', () => {
     );
   });
 
-  test('gets pages that end at 2 MiB of text and participants', async () => {
+  test('gets pages of at most 2 MiB of text and participants', async () => {
     const form = { anchor: 'newest', num_before: 5_000, num_after: 0 };
     const page = await realm.member.ok('GET', '/messages', form);
     expect(page.messages.length).toBeGreaterThan(10);
@@ -66,7 +70,7 @@ describe('a user with messages of 5,000 conversations of 250 people', () => {
     expect((await realm.member.get('/messages', { message_ids })).body.msg).toMatch(/too much text/);
   });
 
-  test('gets the newest unread messages whose participants take 8 MiB', async () => {
+  test('gets the newest unread messages with at most 8 MiB of participants', async () => {
     const state = await realm.member.ok('POST', '/register', {
       fetch_event_types: ['message', 'update_message_flags'],
     });
@@ -78,7 +82,7 @@ describe('a user with messages of 5,000 conversations of 250 people', () => {
     expect(bytes).toBeLessThanOrEqual(8 * mebibyte);
   });
 
-  test('gets the recent conversations whose participants take 1 MiB', async () => {
+  test('gets the newest conversations with at most 1 MiB of participants', async () => {
     const state = await realm.member.ok('POST', '/register', { fetch_event_types: ['recent_private_conversations'] });
     const recent: Json[] = state.recent_private_conversations;
     expect(recent[0]?.max_message_id).toBe(first + count);
@@ -86,7 +90,7 @@ describe('a user with messages of 5,000 conversations of 250 people', () => {
     expect(recent.length).toBeLessThan(600);
   });
 
-  test('marks few of them as unread with one request', async () => {
+  test('can mark only few of them as unread in one request', async () => {
     const mark = (messages: number[]) => realm.member.post('/messages/flags', { messages, op: 'remove', flag: 'read' });
     await realm.member.ok('POST', '/mark_all_as_read');
     const refused = await mark(ids(1_000).map((index) => first + index));
@@ -95,7 +99,7 @@ describe('a user with messages of 5,000 conversations of 250 people', () => {
   });
 });
 
-test('the recipients of drafts count as text', async () => {
+test('the recipients of drafts count towards the limit of text', async () => {
   const { member, owner } = await openRealm();
   const drafts = [{ type: 'private', to: [owner.user_id], topic: '', content: 'x' }];
   await member.ok('POST', '/drafts', { drafts });

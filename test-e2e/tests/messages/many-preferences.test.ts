@@ -28,7 +28,7 @@ const eventsAfter = (id: number, type: string): Promise<number> =>
     return rows[0]?.count ?? 0;
   });
 
-test('all users whom a message makes follow its topic are told by one event', async () => {
+test('one event notifies all users who follow a topic because of one message', async () => {
   const { owner, administrator: admin, member, member2 } = realm;
   await send(member, 'shared', 'x');
   const queues = await Promise.all([admin, member2].map((who) => who.queue({ event_types: ['user_topic'] })));
@@ -40,7 +40,7 @@ test('all users whom a message makes follow its topic are told by one event', as
     expect(await preferencesOf(who)).toMatchObject([{ topic_name: 'shared', visibility_policy: 3 }]);
 });
 
-test('all users who take a preference along with a topic are told by two events', async () => {
+test('two events notify all users whose preferences follow a moved topic', async () => {
   const { owner, administrator: admin, member2 } = realm;
   const id = await send(owner, 'moved', mention(admin, member2));
   const before = await send(owner, 'other', 'x');
@@ -53,7 +53,7 @@ test('all users who take a preference along with a topic are told by two events'
   expect(await eventsAfter(before, 'user_topic')).toBe(3);
 });
 
-test('messages of others give a user no more than a part of the preferences that the user may set', async () => {
+test('messages of others can create only a part of the preferences that a user may have', async () => {
   const { owner, member } = realm;
   const where = `realm_id = ${realm.id} AND user_id = ${member.user_id}`;
   await copyRow({ table: 'messaging.user_topic', where }, 9_999, { topic: "'copy ' || n", topic_key: "'copy ' || n" });
@@ -67,7 +67,7 @@ test('messages of others give a user no more than a part of the preferences that
   expect(await namesOf()).toContain('too many');
 });
 
-test('a mention of a topic calls those who wrote its newest 10,000 messages', async () => {
+test('a topic mention notifies the senders of the newest 10,000 messages of the topic', async () => {
   const { owner, administrator: admin, member2 } = realm;
   await send(member2, 'long', 'an early message');
   const id = await send(admin, 'long', 'x');
@@ -81,7 +81,7 @@ test('a mention of a topic calls those who wrote its newest 10,000 messages', as
   expect(await flagsIn(early)).not.toContain('topic_wildcard_mentioned');
 });
 
-test('users who muted a topic that moves are told of their lists by few events', async () => {
+test('few events notify all users who muted a moved topic', async () => {
   const { owner, member } = realm;
   const id = await send(owner, 'loud', 'x');
   await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'loud', visibility_policy: 1 });

@@ -40,7 +40,7 @@ beforeAll(async () => {
   expect((await grant(owner, mirror, true)).status).toBe(200);
 });
 
-test('a mirrored message has the named sender and the stated time, for readers and in events', async () => {
+test('a mirrored message has the given sender and time when it is read and in events', async () => {
   const { member2, owner } = realm;
   const queue = await owner.queue({ event_types: ['message'] });
   const time = 1_500_000_000.5;
@@ -66,7 +66,7 @@ test('a mirrored message has the named sender and the stated time, for readers a
   expect(await seen(owner, own.id)).toMatchObject({ sender_id: mirror.user_id, timestamp: 1_500_000_000 });
 });
 
-test('the named sender may edit and delete the message, and the bot that sent it may not', async () => {
+test('the given sender can edit and delete a mirrored message, but the bot that sent it cannot', async () => {
   const { member2 } = realm;
   const { id } = await mirror.ok(
     'POST',
@@ -81,7 +81,7 @@ test('the named sender may edit and delete the message, and the bot that sent it
   expect(await seen(member2, id)).toMatchObject({ content: '<p>corrected</p>', timestamp: 1_000 });
 });
 
-test('nobody without the right names a sender or a time, whatever their role', async () => {
+test('a user without the right cannot set a sender or a time, regardless of their role', async () => {
   const { owner, administrator, member, member2 } = realm;
   for (const who of [owner, administrator, member, plain])
     for (const form of [
@@ -101,7 +101,7 @@ test('nobody without the right names a sender or a time, whatever their role', a
   expect((await seen(owner, id)).timestamp).toBeGreaterThan(1_700_000_000);
 });
 
-test('a sender who is unknown, deactivated, of another realm or of the system is refused', async () => {
+test('an unknown, deactivated or foreign sender and a system bot as sender are rejected', async () => {
   const other = await openRealm();
   const gone = await realm.person();
   await realm.owner.ok('DELETE', `/users/${gone.user_id}`);
@@ -123,7 +123,7 @@ test('a sender who is unknown, deactivated, of another realm or of the system is
     expect(refusal(await mirror.post('/messages', toTalk('x', { sender: email })))).toEqual(invalid);
 });
 
-test('a time is refused in the future and before 1970', async () => {
+test('a time in the future or before 1970 is rejected', async () => {
   const soon = Math.floor(Date.now() / 1000) + 3_600;
   for (const time of [soon, 1e11, 1e15, -1, 'yesterday', [1], '1e999', 'NaN'])
     expect([time, (await mirror.post('/messages', toTalk('x', { forged: 'yes', time }))).status]).toEqual([time, 400]);
@@ -131,7 +131,7 @@ test('a time is refused in the future and before 1970', async () => {
   expect((await seen(realm.owner, id)).timestamp).toBe(0);
 });
 
-test('messages stay in the order in which they were sent, whatever times are stated', async () => {
+test('messages are ordered by their arrival, regardless of the given times', async () => {
   const { owner, member2 } = realm;
   const topic = 'order';
   const ids: number[] = [];
@@ -155,7 +155,7 @@ test('messages stay in the order in which they were sent, whatever times are sta
   expect(since.anchor).toBe(ids[0]);
 });
 
-test('a direct message is mirrored only if the bot takes part', async () => {
+test('a direct message can be mirrored only if the bot is a participant', async () => {
   const { member, member2, owner } = realm;
   const to = [owner.user_id];
   const form = { type: 'direct', content: 'psst', sender: member2.email };
@@ -169,7 +169,7 @@ test('a direct message is mirrored only if the bot takes part', async () => {
   expect((await member.get(`/messages/${id}`)).status).toBe(400);
 });
 
-test('a mirrored message reaches no channel, file or mention that the bot could not use itself', async () => {
+test('a mirrored message is limited to channels of the bot, and does not change preferences of its sender', async () => {
   const { owner, member2 } = realm;
   await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'secret' }], invite_only: true });
   const secret = await mirror.post('/messages', { ...toTalk('x', { sender: owner.email }), to: 'secret' });
@@ -194,7 +194,7 @@ test('a mirrored message reaches no channel, file or mention that the bot could 
   expect(events.filter(({ type }) => type === 'user_topic')).toEqual([]);
 });
 
-test('mentions and emoticons in a mirrored message count as those of the named sender, never of the bot', async () => {
+test('mentions and emoticons in a mirrored message are processed as those of the given sender', async () => {
   const { member2 } = realm;
   await member2.ok('PATCH', '/settings', { translate_emoticons: true });
   const queue = await member2.queue({ event_types: ['message', 'user_topic'] });
@@ -211,7 +211,7 @@ test('mentions and emoticons in a mirrored message count as those of the named s
   expect(events.filter(({ type }) => type === 'user_topic')).toEqual([]);
 });
 
-test('only owners grant the right, only to bots, and it ends at once', async () => {
+test('only owners can grant the right, only to bots, and revoking it applies at once', async () => {
   const { owner, administrator, moderator, member, member2 } = realm;
   const bot = await botOf(member);
   const send = async (): Promise<Json> =>
@@ -228,7 +228,7 @@ test('only owners grant the right, only to bots, and it ends at once', async () 
   expect(await send()).toEqual(unauthorized);
 });
 
-test('nobody but its owner and owners of the organization gets hold of a bot with the right', async () => {
+test('only its owner and owners of the organization can take over a bot with the right', async () => {
   const { owner, administrator, member, member2 } = realm;
   const bot = await botOf(member);
   const at = `/bots/${bot.user_id}`;
@@ -255,7 +255,7 @@ test('nobody but its owner and owners of the organization gets hold of a bot wit
   expect(refusal(await moved.post('/messages', form))).toEqual(unauthorized);
 });
 
-test('the right ends when the owner of the bot is demoted or deactivated, and does not return with them', async () => {
+test('the right ends when the owner of the bot is demoted or deactivated, and is not restored with them', async () => {
   const { owner, member2 } = realm;
   const form = (bot: Client): Json => ({ type: 'direct', to: [bot.user_id], content: 'x', sender: member2.email });
   const granted = async (of: Client): Promise<Client> => {
@@ -289,7 +289,7 @@ test('the right ends when the owner of the bot is demoted or deactivated, and do
   expect(await send(owner, third)).toEqual(unauthorized);
 });
 
-test('a sender who is deactivated at the same time either sent before, or is refused', async () => {
+test('mirroring a concurrently deactivated sender either succeeds before or is rejected', async () => {
   for (let round = 0; round < 5; round++) {
     const person = await realm.person();
     const before = await mirror.ok('POST', '/messages', toTalk('first', { sender: person.email }));

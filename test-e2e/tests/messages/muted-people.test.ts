@@ -20,7 +20,7 @@ const unreadOf = async (who: Client): Promise<number[]> => {
   return [...streams, ...pms, ...huddles].flatMap((one: Json) => one.unread_message_ids);
 };
 
-test('a mute marks the messages of a person as read for who muted them, and for nobody else (4.19)', async () => {
+test('muting a user marks their messages as read, only for the user who mutes (4.19)', async () => {
   const { owner, member, member2 } = realm;
   const existing = [await say(member2), await tell(member2, member)].sort((a, b) => a - b);
   const other = await say(owner);
@@ -35,7 +35,7 @@ test('a mute marks the messages of a person as read for who muted them, and for 
   await unmute(member, member2);
 });
 
-test('what is sent after the answer of a mute is read on arrival, and after that of an unmute it is not (4.19)', async () => {
+test('messages after the response to a mute arrive as read, and after the response to an unmute as unread (4.19)', async () => {
   const { member, member2 } = realm;
   const queue = await member.queue({ event_types: ['message'] });
   const sent = new Map<number, boolean>();

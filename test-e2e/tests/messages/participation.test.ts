@@ -27,7 +27,7 @@ const policyOf = async (who: Client, topic: string): Promise<number | undefined>
 test.each([
   ['a reaction', react],
   ['a vote', vote],
-] as const)('%s follows a topic for who follows those they take part in, and for nobody else', async (kind, act) => {
+] as const)('%s follows its topic only for users whose setting includes participation', async (kind, act) => {
   const { member, member2 } = realm;
   const topic = `followed by ${kind}`;
   const id = await poll(topic);
@@ -45,7 +45,7 @@ test.each([
   expect(await policyOf(member2, topic)).toBeUndefined();
 });
 
-test('a reaction unmutes a topic of a muted channel, and no topic of another one', async () => {
+test('a reaction unmutes its topic in a muted channel, and changes nothing in another channel', async () => {
   const { member } = realm;
   await member.ok('PATCH', '/settings', {
     automatically_follow_topics_policy: 4,
@@ -63,7 +63,7 @@ test('a reaction unmutes a topic of a muted channel, and no topic of another one
   await set(false);
 });
 
-test('a mute that participation ends is told to clients that know only mutes', async () => {
+test('clients with only muted_topics receive an event when participation ends a mute', async () => {
   const { member } = realm;
   const id = await poll('muted');
   await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'Muted', visibility_policy: 1 });
@@ -74,7 +74,7 @@ test('a mute that participation ends is told to clients that know only mutes', a
   expect(await policyOf(member, 'Muted')).toBe(3);
 });
 
-test('participation leaves a followed topic as it is, and direct messages without a topic', async () => {
+test('participation does not change a followed topic and does not apply to direct messages', async () => {
   const { owner, member } = realm;
   await member.ok('PATCH', '/settings', { automatically_follow_topics_policy: 1 });
   const id = await poll('twice');

@@ -33,7 +33,7 @@ describe('a page of messages', () => {
   });
   const narrow = [['channel', 'pages'], { operator: 'topic', operand: 'T1' }];
 
-  test('has what is around its anchor, in ascending order', async () => {
+  test('contains the messages around its anchor in ascending order', async () => {
     const page = await read(realm.member, {
       anchor: sent[5],
       num_before: 2,
@@ -51,7 +51,7 @@ describe('a page of messages', () => {
       false,
     ]);
   });
-  test('without its anchor when that is not wanted', async () => {
+  test('omits its anchor if include_anchor is false', async () => {
     const form = {
       anchor: sent[5],
       num_before: 1,
@@ -66,7 +66,7 @@ describe('a page of messages', () => {
     expect(page.messages.map((message: Json) => message.id)).toEqual([sent[4], sent[6]]);
     expect(page.found_anchor).toBe(false);
   });
-  test('says where the history ends', async () => {
+  test('returns whether it reaches the ends of the history', async () => {
     const page = await read(realm.member, { anchor: 'oldest', num_before: 0, num_after: 100, narrow });
     expect(page.messages.map((message: Json) => message.id)).toEqual([1, 3, 5, 7, 9].map((index) => sent[index]));
     expect([page.anchor, page.found_oldest, page.found_newest]).toEqual([0, true, true]);
@@ -75,7 +75,7 @@ describe('a page of messages', () => {
     const again = await read(realm.member, { anchor, num_before: 2, narrow });
     expect(again.messages.map((message: Json) => message.id)).toEqual([7, 9].map((index) => sent[index]));
   });
-  test('starts at the first unread one when asked to', async () => {
+  test('starts at the first unread message with the anchor first_unread', async () => {
     await realm.member.ok('POST', '/messages/flags', { messages: sent.slice(0, 4), op: 'add', flag: 'read' });
     const page = await read(realm.member, {
       anchor: 'first_unread',
@@ -94,7 +94,7 @@ describe('a page of messages', () => {
     ]);
   });
   test.each(['id', 'with', 'near'])(
-    'an id of any length after %s is refused, not an error of the server',
+    'with an ID of any length in the operator %s is rejected with 400',
     async (operator) => {
       for (const operand of ['9'.repeat(400), '9223372036854775808']) {
         const form = { anchor: 'newest', num_before: 1, num_after: 1, narrow: [[operator, operand]] };
@@ -112,14 +112,14 @@ describe('a page of messages', () => {
     [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['channel', 'nowhere']] }, 'BAD_NARROW'],
     [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['sender', 3_000_000_000]] }, 'BAD_NARROW'],
     [{ anchor: 1.5, num_before: 1, num_after: 1 }, 'BAD_REQUEST'],
-  ])('%j is refused with %s', async (form, code) => {
+  ])('for %j is rejected with %s', async (form, code) => {
     const { status, body } = await realm.member.get('/messages', form);
     expect([status, body.code]).toEqual([400, code]);
   });
 });
 
 describe('a message', () => {
-  test('carries every field that clients read', async () => {
+  test('contains every field that clients read', async () => {
     const id = await tell(realm.owner, [realm.member, realm.guest], '**bold**');
     const { message, raw_content } = await realm.member.ok('GET', `/messages/${id}`);
     expect(raw_content).toBe('**bold**');
@@ -142,7 +142,7 @@ describe('a message', () => {
     );
     expect(message.timestamp).toBeGreaterThan(Date.now() / 1000 - 60);
   });
-  test('that one may not read answers like one that does not exist', async () => {
+  test('that the user may not read returns the same error as a missing one', async () => {
     const id = await tell(realm.owner, [realm.member], 'secret');
     const [foreign, unknown] = [
       await realm.member2.get(`/messages/${id}`),
@@ -151,7 +151,7 @@ describe('a message', () => {
     expect(foreign).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST', msg: unknown.body.msg } });
     expect((await realm.member2.ok('GET', '/messages', { message_ids: [id] })).messages).toEqual([]);
   });
-  test('without a topic is named unless the client knows the empty one', async () => {
+  test('in the empty topic has a display name unless allow_empty_topic_name is set', async () => {
     await channel(realm.owner, 'topicless', [realm.member]);
     const id = await say(realm.owner, 'topicless', '', 'x');
     const named = await realm.member.ok('GET', '/messages', { message_ids: [id] });
@@ -165,7 +165,7 @@ describe('a message', () => {
 });
 
 describe('a narrow', () => {
-  test('selects by each operator, and by its negation', async () => {
+  test('selects by each operator and by its negation', async () => {
     const { owner, member, member2 } = realm;
     const id = await channel(owner, 'narrows', [member]);
     const first = await say(owner, 'narrows', 'Fish', 'has a https://example.com link');
@@ -210,7 +210,7 @@ describe('a narrow', () => {
     expect(await within(['is', 'starred'])).toEqual([dm]);
     expect(await within(['is', 'unread'])).toEqual([first, second, dm, group, own].filter((one) => one !== undefined));
   });
-  test('with a message is the conversation that it is in now, whatever one was named', async () => {
+  test('with a message selects its current conversation and overrides the given channel and topic', async () => {
     const { owner, member, member2 } = realm;
     await channel(owner, 'moving', [member]);
     const [moved, left] = [await say(owner, 'moving', 'before', 'x'), await say(owner, 'moving', 'before', 'y')];
@@ -233,7 +233,7 @@ describe('a narrow', () => {
         desc: "unknown message of 'with'",
       });
   });
-  test('against a channel that one may not read answers as against one that does not exist', async () => {
+  test('that excludes an inaccessible channel returns the same error as for a missing channel', async () => {
     await channel(realm.owner, 'no trace', [], { invite_only: true });
     const form = { anchor: 'newest', num_before: 9, num_after: 0 };
     const against = async (operand: unknown) =>
@@ -242,7 +242,7 @@ describe('a narrow', () => {
     expect(await against('no trace')).toMatchObject({ code: 'BAD_NARROW', desc: 'unknown channel no trace' });
     expect(await against('no such')).toMatchObject({ code: 'BAD_NARROW', desc: 'unknown channel no such' });
   });
-  test('finds what one starred without being subscribed, and who is mentioned', async () => {
+  test('finds starred messages of unsubscribed channels, and messages that mention a user', async () => {
     const { owner, member, member2 } = realm;
     await channel(owner, 'stars', [member]);
     const id = await say(owner, 'stars', 't', `hello @**${member.full_name}**`);
@@ -255,7 +255,7 @@ describe('a narrow', () => {
       ]),
     ).toEqual([id]);
   });
-  test('searches words, and shows where they are', async () => {
+  test('searches words and highlights the matches', async () => {
     await channel(realm.owner, 'search', [realm.member]);
     const id = await say(realm.owner, 'search', 'zoo', 'A herd of walruses & seals');
     const { messages } = await read(realm.member, { narrow: [['search', 'walrus']] });
@@ -289,7 +289,7 @@ describe('a narrow', () => {
 });
 
 describe('history', () => {
-  test('of a public channel is open to who comes later, as read and historical', async () => {
+  test('of a public channel is visible to later subscribers, as read and historical', async () => {
     await channel(realm.owner, 'old and open');
     const id = await say(realm.owner, 'old and open', 't', 'before');
     await channel(realm.member, 'old and open');
@@ -298,7 +298,7 @@ describe('history', () => {
       ['read', 'historical'],
     ]);
   });
-  test('of a private channel begins with the subscription, unless it is shared', async () => {
+  test('of a private channel starts with the subscription unless it is shared', async () => {
     for (const [name, shared] of [
       ['protected', false],
       ['shared', true],
@@ -329,7 +329,7 @@ describe('history', () => {
 });
 
 describe('topics of a channel', () => {
-  test('come by their newest message, each once in its newest spelling', async () => {
+  test('are listed by their newest message, each once in its latest spelling', async () => {
     const id = await channel(realm.owner, 'topical');
     await say(realm.owner, 'topical', 'one', 'x');
     const two = await say(realm.owner, 'topical', 'two', 'x');
@@ -342,7 +342,7 @@ describe('topics of a channel', () => {
   });
 });
 
-test('a summary is refused with the reason, as the register says', async () => {
+test('a summary is rejected with the reason, and the register returns that summaries are not available', async () => {
   const { member, spectator } = realm;
   const narrow = [{ operator: 'topic', operand: 'lunch' }];
   const { status, body } = await member.get('/messages/summary', { narrow });

@@ -19,7 +19,7 @@ const shown = async (who: Client, content: string): Promise<string> => {
   return (await who.ok('GET', `/messages/${id}`)).message.content;
 };
 
-test('a link to a topic leads to its latest message, in any case of its name; one to an unknown topic to the name alone', async () => {
+test('a topic link ignores case and points to the latest message, or to the name alone of an unknown topic', async () => {
   await post(realm.member, 'Talk', 'Plans', 'first');
   const latest = await post(realm.member2, 'Talk', 'plans', 'second');
   const link = (topic: string, href: string) =>
@@ -30,7 +30,7 @@ test('a link to a topic leads to its latest message, in any case of its name; on
   expect(await shown(realm.owner, '#**talk>Plans**')).toBe('<p>#<strong>talk&gt;Plans</strong></p>');
 });
 
-test('a link to a topic tells nothing of messages that its author may not see', async () => {
+test('a topic link does not reveal messages that its author may not see', async () => {
   const { owner, member } = realm;
   await owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: 'guarded' }],
@@ -49,7 +49,7 @@ test('a link to a topic tells nothing of messages that its author may not see', 
   expect(await shown(member, link)).toContain(`/topic/secret/with/${after}"`);
 });
 
-test('people and groups that are deactivated are named, not notified', async () => {
+test('deactivated users and groups are shown by name, but not notified', async () => {
   const { owner, member } = realm;
   const { group_id } = await owner.ok('POST', '/user_groups/create', {
     name: 'former crew',
@@ -67,7 +67,7 @@ test('people and groups that are deactivated are named, not notified', async () 
   expect(message.flags).not.toContain('mentioned');
 });
 
-test('groups that every organization has are shown by their displayed name', async () => {
+test('system groups are shown by their display name', async () => {
   const groups: Json[] = (await realm.owner.ok('GET', '/user_groups')).user_groups;
   const members = groups.find((group) => group.name === 'role:members');
   expect(await shown(realm.member, '@_*role:members*')).toBe(
@@ -75,7 +75,7 @@ test('groups that every organization has are shown by their displayed name', asy
   );
 });
 
-test('/me describes one also over several lines and with a list', async () => {
+test('/me is recognized in content with several lines or a list', async () => {
   const isMe = async (content: string): Promise<boolean> => {
     const id = await post(realm.member, 'Talk', 'me', content);
     return (await realm.owner.ok('GET', `/messages/${id}`)).message.is_me_message;
@@ -86,7 +86,7 @@ test('/me describes one also over several lines and with a list', async () => {
   expect(await isMe('I use /me')).toBe(false);
 });
 
-test('content and topics over their limit are cut, in sends, edits, schedules and drafts', async () => {
+test('content and topics over their limit are truncated in messages, edits, schedules and drafts', async () => {
   const { member } = realm;
   const [content, topic] = [`${'🌳'.repeat(9_999)}ab`, `${'t'.repeat(59)}uv`];
   const [cutContent, cutTopic] = [`${'🌳'.repeat(9_980)}\n[message truncated]`, `${'t'.repeat(57)}...`];

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const report = (who: Client, form: Json) => who.post(`/messages/${message}/report`, form);
 
-test('a report needs the channel for it, a type, and for other reasons a description', async () => {
+test('a report requires a moderation channel, a valid type, and for other reasons a description', async () => {
   const without = await report(realm.member, { report_type: 'spam' });
   expect([without.status, without.body.code]).toEqual([400, 'BAD_REQUEST']);
   const { id } = await realm.owner.ok('POST', '/channels/create', {
@@ -47,7 +47,7 @@ test('a report needs the channel for it, a type, and for other reasons a descrip
     expect(found.message.content).toContain(part);
 });
 
-test('who may not read a message does not report it', async () => {
+test('a user cannot report a message that they may not read', async () => {
   const [hidden, none] = [
     await report(realm.owner, { report_type: 'spam' }),
     await realm.owner.post('/messages/99999999/report', { report_type: 'spam' }),
@@ -56,7 +56,7 @@ test('who may not read a message does not report it', async () => {
   expect(hidden.body).toEqual(none.body);
 });
 
-test('a user and their bots report ten messages in an hour; the next report waits, those of others do not', async () => {
+test('a user can report ten messages in an hour, without an effect on other users', async () => {
   const { owner, member, member2 } = await openRealm();
   const { id } = await owner.ok('POST', '/channels/create', {
     name: 'moderation',

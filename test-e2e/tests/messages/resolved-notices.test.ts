@@ -31,7 +31,7 @@ const unread = async (who: Client, id: number): Promise<boolean> => {
 const flags = async (who: Client, id: number): Promise<string[]> =>
   (await who.ok('GET', `/messages/${id}`)).message.flags;
 
-test('a notice that a topic is resolved is read at once for who does not follow it; always and never are as they say', async () => {
+test('a notice of a resolved topic arrives as read, except for followers, unless the setting is always or never', async () => {
   const realm = await openRealm();
   const [follower, other, always, never] = [realm.member, realm.member2, await realm.person(), await realm.person()];
   await always.ok('PATCH', '/settings', { resolved_topic_notice_auto_read_policy: 'always' });
@@ -50,7 +50,7 @@ test('a notice that a topic is resolved is read at once for who does not follow 
   expect(await flags(other, notice.id)).toEqual(['read']);
 });
 
-test('a notice that a topic is resolved is read for the user who resolved it', async () => {
+test('a notice of a resolved topic is read for the user who resolved it', async () => {
   const realm = await openRealm();
   const { moderator, member } = realm;
   await moderator.ok('PATCH', '/settings', { resolved_topic_notice_auto_read_policy: 'never' });

@@ -1,7 +1,7 @@
 import { type Client, type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('clients that make pictures from emails are told an address where they may not know the email', async () => {
+test('clients with client_gravatar receive an avatar URL for users whose email they may not see', async () => {
   const realm = await openRealm();
   const { owner, member, member2, guest } = realm;
   const principals = [owner, member, member2, guest].map((who) => who.user_id);

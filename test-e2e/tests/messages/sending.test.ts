@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 describe('a mention', () => {
-  test('of a person, a group or everybody is rendered, and flagged for whom it is', async () => {
+  test('of a user, a group or all users is rendered, and flags the message for them', async () => {
     const { owner, member, member2 } = realm;
     const { group_id } = await owner.ok('POST', '/user_groups/create', {
       name: 'cooks',
@@ -72,7 +72,7 @@ describe('a mention', () => {
     expect(messages.length).toBe(3);
   });
   test.each(['İlker Öz', 'ΝΙΚΟΣ', 'Jürgen ẞ'])(
-    'finds %s, whose name is not lowered alike everywhere',
+    'matches %s, whose name has special rules of case',
     async (full_name) => {
       const person = await realm.person({ full_name });
       await subscribe(realm.owner, 'talk', [person]);
@@ -81,7 +81,7 @@ describe('a mention', () => {
     },
   );
 
-  test('of a group by who may not mention it is refused', async () => {
+  test('of a group by a user who may not mention it is rejected', async () => {
     const { owner, member } = realm;
     const { group_id } = await owner.ok('POST', '/user_groups/create', {
       name: 'quiet',
@@ -95,12 +95,12 @@ describe('a mention', () => {
     expect((await post(owner, 'talk', 't', '@*quiet*')).status).toBe(200);
     expect((await post(member, 'talk', 't', '@_*quiet*')).status).toBe(200);
   });
-  test('of everybody in a direct message flags it for all of them', async () => {
+  test('of all users in a direct message flags it for its participants', async () => {
     const { owner, member } = realm;
     const { body } = await owner.post('/messages', { type: 'direct', to: [member.user_id], content: '@**all**' });
     expect((await seen(member, body.id)).flags).toEqual(['stream_wildcard_mentioned', 'wildcard_mentioned']);
   });
-  test('of somebody who is not in a private channel tells them nothing, not even its topic', async () => {
+  test('of a user who is not in a private channel does not reveal its topic to them', async () => {
     const { owner, member2 } = realm;
     await subscribe(owner, 'kept apart', [owner], { invite_only: true });
     const queue = await member2.queue();
@@ -108,7 +108,7 @@ describe('a mention', () => {
     expect((await queue.settle()).filter((event) => event.type === 'user_topic')).toEqual([]);
     expect(JSON.stringify(queue.seen)).not.toContain('a secret topic');
   });
-  test('of a bot reaches it in an open channel where it is not subscribed, and in no other', async () => {
+  test('of a bot is delivered in a public channel without a subscription, but not in a private channel', async () => {
     const { owner } = realm;
     const made = await owner.ok('POST', '/bots', { full_name: 'Answering Machine', short_name: 'answering' });
     const { bots } = await owner.ok('GET', '/bots');
@@ -123,14 +123,14 @@ describe('a mention', () => {
     expect([event.message.id, [...event.flags].sort()]).toEqual([body.id, ['mentioned', 'read']]);
     expect((await seen(bot, body.id)).flags).toEqual(['read', 'mentioned', 'historical']);
   });
-  test('in code is none', async () => {
+  test('in code is ignored', async () => {
     const { body } = await post(realm.owner, 'talk', 't', `\`@**${realm.member.full_name}**\``);
     expect((await seen(realm.member, body.id)).flags).not.toContain('mentioned');
   });
 });
 
 describe('a link to a channel', () => {
-  test('is made for channels that the sender may know', async () => {
+  test('is rendered only for channels that the sender may see', async () => {
     const { owner, member } = realm;
     await subscribe(owner, 'hidden', [owner], { invite_only: true });
     const { stream_id } = await member.ok('GET', '/get_stream_id', { stream: 'talk' });
@@ -143,8 +143,8 @@ describe('a link to a channel', () => {
   });
 });
 
-describe('who may post', () => {
-  test('to a channel is said by its permission', async () => {
+describe('posting', () => {
+  test('to a channel requires its permission', async () => {
     const { owner, member } = realm;
     await subscribe(owner, 'decrees', [owner, member], {
       can_send_message_group: await groupId('role:administrators'),
@@ -153,7 +153,7 @@ describe('who may post', () => {
     expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
     expect((await post(owner, 'decrees', 't', 'x')).status).toBe(200);
   });
-  test('to a private channel is who is in it; to others it does not exist', async () => {
+  test('to a private channel requires a subscription, and others get the error of a missing channel', async () => {
     await subscribe(realm.owner, 'closed', [realm.owner], { invite_only: true });
     const [hidden, unknown] = [
       await post(realm.member, 'closed', 't', 'x'),
@@ -162,7 +162,7 @@ describe('who may post', () => {
     expect([hidden.status, hidden.body.code, hidden.body.stream]).toEqual([400, 'STREAM_DOES_NOT_EXIST', 'closed']);
     expect([unknown.status, unknown.body.code, unknown.body.stream]).toEqual([400, 'STREAM_DOES_NOT_EXIST', 'nowhere']);
   });
-  test('a topic is what the channel allows', async () => {
+  test('must follow the topics policy of the channel', async () => {
     const { owner } = realm;
     await subscribe(owner, 'topics only', [owner], { topics_policy: 'disable_empty_topic' });
     await subscribe(owner, 'no topics', [owner], { topics_policy: 'empty_topic_only' });
@@ -176,7 +176,7 @@ describe('who may post', () => {
 
 describe('direct messages', () => {
   const tell = (who: Client, to: unknown) => who.post('/messages', { type: 'direct', to, content: 'x' });
-  test('name their receivers by id or by address, once', async () => {
+  test('accept recipients by ID or by address, and ignore duplicates', async () => {
     const { owner, member, member2 } = realm;
     const ids = async (to: unknown): Promise<number[]> =>
       (await seen(owner, (await tell(owner, to)).body.id)).display_recipient.map((person: Json) => person.id);
@@ -190,7 +190,7 @@ describe('direct messages', () => {
     expect((await tell(owner, [])).body.code).toBe('BAD_REQUEST');
     expect((await tell(owner, [999_999])).body.code).toBe('BAD_REQUEST');
   });
-  test('need somebody who may authorize them', async () => {
+  test('require a participant who may authorize them', async () => {
     const own = await openRealm();
     const groups = (await own.owner.ok('GET', '/user_groups')).user_groups;
     const administrators = groups.find((group: Json) => group.name === 'role:administrators').id;
@@ -203,7 +203,7 @@ describe('direct messages', () => {
   });
 });
 
-test('a queue is told the local id of what its client sent', async () => {
+test('a queue receives the local ID of a message that its client sent', async () => {
   const queue = await realm.member.queue({ event_types: ['message'] });
   const { body } = await realm.member.post('/messages', {
     type: 'channel',
@@ -217,7 +217,7 @@ test('a queue is told the local id of what its client sent', async () => {
   expect(event.local_message_id).toBe('17.5');
 });
 
-test('a local id that is used again names the same message only if the request is the same', async () => {
+test('a repeated local ID refers to the same message only if the request is the same', async () => {
   const queue = await realm.member.queue({ event_types: ['message'] });
   const send = async (form: Json): Promise<number> => {
     const message = {
@@ -241,7 +241,7 @@ test('a local id that is used again names the same message only if the request i
   ]);
 });
 
-test('emoticons become emoji for who wants that', async () => {
+test('emoticons become emoji for users who enable translate_emoticons', async () => {
   const { member2 } = realm;
   const say = async (): Promise<string> => {
     const { body } = await post(member2, 'talk', 't', 'fine :)');
@@ -254,7 +254,7 @@ test('emoticons become emoji for who wants that', async () => {
   );
 });
 
-test('what is sent next is rendered with new linkifiers and looked through for new alert words', async () => {
+test('new linkifiers and alert words apply to the next message', async () => {
   const { owner, member } = realm;
   for (const number of [1, 2, 3, 4]) {
     await owner.ok('POST', '/realm/filters', {
@@ -275,10 +275,13 @@ test.each([
   [{ 'user-agent': 'MyBot' }, {}, 'MyBot', []],
   [{ 'user-agent': 'MyBot/1' }, { client: 'website' }, 'website', ['read']],
   [{ 'user-agent': 'ZulipMobile/27' }, { read_by_sender: false }, 'ZulipMobile', []],
-])('the client %j %j is named %s; what it sends is %j for its user', async (headers, form, client, flags) => {
-  const { member } = realm;
-  const message = { type: 'channel', to: 'talk', topic: 'clients', content: 'x', ...form };
-  const { body } = await member.post('/messages', message, headers as Record<string, string>);
-  expect(body.ignored_parameters_unsupported).toBeUndefined();
-  expect(await seen(member, body.id)).toMatchObject({ client, flags });
-});
+])(
+  'the headers %j and parameters %j result in the client %s and in the flags %j for the sender',
+  async (headers, form, client, flags) => {
+    const { member } = realm;
+    const message = { type: 'channel', to: 'talk', topic: 'clients', content: 'x', ...form };
+    const { body } = await member.post('/messages', message, headers as Record<string, string>);
+    expect(body.ignored_parameters_unsupported).toBeUndefined();
+    expect(await seen(member, body.id)).toMatchObject({ client, flags });
+  },
+);

@@ -30,7 +30,7 @@ async function policyOf(who: Client, topic: string, to = at): Promise<number | u
 }
 
 test.each(['change_one', 'change_later'])(
-  'the author follows a topic that %s begins with their message',
+  'the author follows a topic that %s starts with their message',
   async (propagate_mode) => {
     const { owner, member, member2 } = realm;
     const queue = await member.queue({ event_types: ['user_topic'], fetch_event_types: [] });
@@ -52,7 +52,7 @@ test('the author does not follow a topic that has earlier messages', async () =>
   expect(await policyOf(member, topic)).toBe(3);
 });
 
-test('messages that the author does not see do not count', async () => {
+test('messages that the author cannot see do not count as earlier messages', async () => {
   const { owner } = realm;
   const latecomer = await realm.person();
   const vault = await channel(owner, [owner], { invite_only: true, history_public_to_subscribers: false });
@@ -93,7 +93,7 @@ test('a topic that its author muted stays muted', async () => {
   expect(await policyOf(member, topic)).toBe(1);
 });
 
-test('bots, and authors who may not read the new channel, get no preference', async () => {
+test('bots and authors who may not read the new channel do not get a preference', async () => {
   const { owner, member } = realm;
   const made = await owner.ok('POST', '/bots', { full_name: 'Robot', short_name: 'robot' });
   const bot = new Client(owner, { ...made, full_name: 'Robot', email: `robot-bot@${realm.host}` });

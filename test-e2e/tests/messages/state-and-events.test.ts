@@ -24,7 +24,7 @@ function random(from: number): <T>(choices: readonly T[]) => T {
   };
 }
 
-test(`state plus events equals a fresh register for messages, whatever is sent, moved, flagged and left (seed ${seed})`, async () => {
+test(`state plus events equals a fresh register for messages that are sent, moved, flagged and left (seed ${seed})`, async () => {
   const { owner, administrator, member, member2, guest } = await openRealm();
   const people = [owner, administrator, member, member2, guest];
   const pick = random(seed);

@@ -18,7 +18,7 @@ const mutes = async (): Promise<Json[]> =>
     ([name, topic]: Json) => [name, topic],
   );
 
-test('a preference is set for any topic, compared without case, and dropped by 0', async () => {
+test('a preference can be set for any topic in any case, and is removed by policy 0', async () => {
   const { member } = realm;
   const queue = await member.queue({ event_types: ['user_topic', 'muted_topics'] });
   const set = (topic: string, visibility_policy: number) =>
@@ -41,7 +41,7 @@ test('a preference is set for any topic, compared without case, and dropped by 0
   expect(events.map((event) => event.visibility_policy)).toEqual([1, 3, 0]);
 });
 
-test('the former way mutes and unmutes in a subscribed channel', async () => {
+test('the legacy operation mutes and unmutes a topic of a subscribed channel', async () => {
   const { member } = realm;
   const mute = (form: Record<string, unknown>) => member.patch('/users/me/subscriptions/muted_topics', form);
   expect((await mute({ stream: 'prefs', topic: 'old', op: 'add' })).status).toBe(200);
@@ -53,7 +53,7 @@ test('the former way mutes and unmutes in a subscribed channel', async () => {
   expect((await mute({ stream_id: 999_999, topic: 'old', op: 'add' })).body.code).toBe('BAD_REQUEST');
 });
 
-test('the former way refuses a channel one is not subscribed to, private or open, like one that there is not', async () => {
+test('the legacy operation returns the same error for an unsubscribed channel as for a missing one', async () => {
   const { owner, member } = realm;
   const ids: number[] = [];
   for (const [name, invite_only] of [
@@ -77,7 +77,7 @@ test('the former way refuses a channel one is not subscribed to, private or open
   expect((await told({ stream: 'prefs', stream_id: channel }))[1]).toBe('BAD_REQUEST');
 });
 
-test('a preference bears the same second in its event and in every later state', async () => {
+test('a preference has the same timestamp in its event and in every later state', async () => {
   const { member } = realm;
   const queue = await member.queue({ event_types: ['user_topic', 'muted_topics'] });
   for (let n = 0; n < 5; n++) {
@@ -100,7 +100,7 @@ test.each([
   expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
 });
 
-test('a topic that one begins is followed, and one where one is mentioned', async () => {
+test('a user follows a topic that they start or in which they are mentioned', async () => {
   const { owner, member, member2 } = realm;
   const begun = await member.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'begun', content: 'x' });
   expect(begun.automatic_new_visibility_policy).toBe(3);
@@ -118,7 +118,7 @@ test('a topic that one begins is followed, and one where one is mentioned', asyn
   ]);
 });
 
-test('a preference goes along when its whole topic is moved', async () => {
+test('a preference follows a topic that is moved as a whole', async () => {
   const { owner, member } = realm;
   const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'before', content: 'x' });
   await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'before', visibility_policy: 2 });
@@ -134,7 +134,7 @@ test.each([
   [2, 1, 2],
   [1, 3, 3],
   [3, 2, 3],
-])('of a topic with %i that is moved into one with %i it is %i', async (here, there, after) => {
+])('merging a topic with policy %i into one with policy %i results in policy %i', async (here, there, after) => {
   const { owner, member } = realm;
   const [from, to] = [`merged from ${here} ${there}`, `merged into ${here} ${there}`];
   const send = async (topic: string): Promise<number> =>
@@ -152,7 +152,7 @@ test.each([
   expect(found).toEqual(after === 0 ? [] : [{ stream_id: channel, topic_name: to, visibility_policy: after }]);
 });
 
-test('a mute that ends because its owner writes there is told to clients that know only mutes', async () => {
+test('clients with only muted_topics receive an event when a message of the user ends a mute', async () => {
   const { member } = realm;
   const queue = await member.queue({ event_types: ['muted_topics', 'message'] });
   const isList = (event: Json): boolean => event.type === 'muted_topics';
@@ -165,7 +165,7 @@ test('a mute that ends because its owner writes there is told to clients that kn
   expect(await mutes()).toEqual([]);
 });
 
-test('a mention leaves a topic muted that its user muted', async () => {
+test('a mention does not unmute a muted topic', async () => {
   const { member, owner } = realm;
   await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'muted', visibility_policy: 1 });
   const queue = await member.queue({ event_types: ['user_topic', 'message'] });
@@ -178,7 +178,7 @@ test('a mention leaves a topic muted that its user muted', async () => {
   await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'muted', visibility_policy: 0 });
 });
 
-test('whatever changes a preference tells the topic by the name it was first given', async () => {
+test('events of a preference keep the first spelling of its topic', async () => {
   const { member, owner } = realm;
   await member.ok('PATCH', '/settings', { automatically_follow_topics_policy: 1 });
   const queue = await member.queue({ event_types: ['user_topic'] });
@@ -200,7 +200,7 @@ test('whatever changes a preference tells the topic by the name it was first giv
   expect([[called], called.topic_name]).toEqual([follows, 'Second Name']);
 });
 
-test('a mute of the empty topic has its display name for clients that know no empty topic', async () => {
+test('a muted empty topic has its display name for clients without empty_topic_name', async () => {
   const { member } = realm;
   const queues = await Promise.all(
     [false, true].map((empty_topic_name) =>
@@ -225,7 +225,7 @@ test('a mute of the empty topic has its display name for clients that know no em
   expect(await mutes()).toEqual([]);
 });
 
-test('mutes in a private channel that one left are listed without its new name', async () => {
+test('muted topics of a private channel that the user left are not listed until they return', async () => {
   const { owner } = realm;
   const member = await realm.person();
   const principals = [owner.user_id, member.user_id];
@@ -255,7 +255,7 @@ test('mutes in a private channel that one left are listed without its new name',
   await expect.poll(async () => (await listed()).map(([name]) => name)).toEqual(['merger', 'kept']);
 });
 
-test('a moved topic tells clients of mutes alone only those who muted it', async () => {
+test('a moved topic sends muted_topics only to users who muted it', async () => {
   const { owner } = realm;
   const [follower, muter] = [await realm.person(), await realm.person()];
   const principals = [owner.user_id, follower.user_id, muter.user_id];

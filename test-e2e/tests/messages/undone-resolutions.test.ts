@@ -31,7 +31,7 @@ const textsIn = async (topic: string): Promise<string[]> => (await messagesIn(to
 const marked = (how: string): string =>
   `@_**${realm.member.full_name}|${realm.member.user_id}** has marked this topic as ${how}.`;
 
-test('a topic that is reopened at once loses the notice that it was resolved, and gets none', async () => {
+test('reopening a topic at once deletes the notice that it was resolved and does not send another one', async () => {
   const { member2, owner } = realm;
   await member2.ok('PATCH', '/settings', { resolved_topic_notice_auto_read_policy: 'never' });
   const queue = await owner.queue({ ...bulk, event_types: ['update_message', 'delete_message', 'message'] });
@@ -56,7 +56,7 @@ test('a topic that is reopened at once loses the notice that it was resolved, an
   expect(await textsIn('✔ task')).toEqual(['hello', marked('resolved')]);
 });
 
-test('a notice that is older, or no longer the last message, stays', async () => {
+test('reopening a topic keeps a notice that is older or no longer the last message', async () => {
   const [old, answered] = [await send('old'), await send('answered')];
   await rename(old, '✔ old');
   await rename(answered, '✔ answered');
@@ -81,7 +81,7 @@ async function hold(holder: Client): Promise<void> {
   await holder.query('SELECT pg_advisory_xact_lock(7312, $1)', [realm.id]);
 }
 
-test('a notice that waits is not sent if the topic is reopened', async () => {
+test('a pending notice is not sent if the topic is reopened', async () => {
   const [whole, part] = [await send('waits'), await send('splits')];
   const other = await send('splits');
   await connected(async (holder) => {

@@ -27,7 +27,7 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-test('unread messages of a register are those of an older register and the events since', async () => {
+test('unread messages of a register equal those of an older register plus the events since', async () => {
   const realm = await openRealm();
   const people = [realm.owner, realm.member, realm.member2, realm.guest];
   const ids: Record<string, number> = {};

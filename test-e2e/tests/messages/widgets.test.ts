@@ -13,7 +13,7 @@ const add = (who: Client, message_id: number, data: Json) =>
   who.post('/submessage', { message_id, msg_type: 'widget', content: JSON.stringify(data) });
 const read = async (id: number): Promise<Json> => (await realm.member2.ok('GET', `/messages/${id}`)).message;
 
-test('a poll is a message whose first submessage says what is asked, in its event and when it is read', async () => {
+test('the first submessage of a poll contains its question, in the event and when it is read', async () => {
   const queue = await realm.member2.queue({ event_types: ['message', 'submessage'] });
   const id = await send('/poll Lunch?\n- pizza\n- soup');
   const poll = { widget_type: 'poll', extra_data: { question: 'Lunch?', options: ['pizza', 'soup'] } };
@@ -44,7 +44,7 @@ test('a poll is a message whose first submessage says what is asked, in its even
   });
 });
 
-test('a list of tasks has its title and its tasks', async () => {
+test('a todo list contains its title and its tasks', async () => {
   const id = await send('/todo Moving\nboxes: twenty of them\ntape');
   const { submessages } = await read(id);
   expect(JSON.parse(submessages[0].content)).toEqual({
@@ -60,7 +60,7 @@ test('a list of tasks has its title and its tasks', async () => {
   expect((await add(realm.member2, id, { type: 'strike', key: '0,canned' })).status).toBe(200);
 });
 
-test('what makes no sense to a poll or a list is refused; the question is its author’s', async () => {
+test('invalid submessages of polls and lists are rejected, and only the author can change the question', async () => {
   const poll = await send('/poll Where?');
   const todo = await send('/todo');
   for (const [id, data] of [
@@ -83,13 +83,13 @@ test('what makes no sense to a poll or a list is refused; the question is its au
   expect((await add(realm.member, todo, title)).status).toBe(200);
 });
 
-test('a widget is not edited', async () => {
+test('a widget cannot be edited', async () => {
   const id = await send('/poll Why?');
   const { status, body } = await realm.member.patch(`/messages/${id}`, { content: 'changed' });
   expect([status, body.msg]).toEqual([400, 'Widgets cannot be edited.']);
 });
 
-test('a bot gives its message a form of choices; a bad one sends nothing', async () => {
+test('a bot can send a form of choices, and an invalid form is rejected', async () => {
   const form = {
     widget_type: 'zform',
     extra_data: {
@@ -111,7 +111,7 @@ test('a bot gives its message a form of choices; a bad one sends nothing', async
   }
 });
 
-test('a scheduled poll is a poll when it is sent', async () => {
+test('a scheduled poll becomes a poll when it is sent', async () => {
   const queue = await realm.member2.queue({ event_types: ['message'] });
   const form = { type: 'direct', to: [realm.member2.user_id], content: '/poll Later?' };
   await beforeDue((at) =>
@@ -121,7 +121,7 @@ test('a scheduled poll is a poll when it is sent', async () => {
   expect(JSON.parse(message.submessages[0].content).extra_data.question).toBe('Later?');
 });
 
-test('a widget and its data may be named like properties of every object', async () => {
+test('a widget type or data type that is named like a built-in property does not cause an error', async () => {
   const id = await send('no widget yet');
   expect((await add(realm.member, id, { widget_type: 'constructor' })).status).toBe(200);
   expect((await add(realm.member2, id, { type: 'assign' })).status).toBe(200);

@@ -32,7 +32,7 @@ async function noticesOf(name: string, changes: Json[], isMarkdown = false): Pro
 const contents = (messages: Json[]): string[] => messages.map(({ content }) => content);
 const who = (): string => `@_**${realm.owner.full_name}|${realm.owner.user_id}**`;
 
-test('a channel tells that it was archived, what changed meanwhile, and that it is back', async () => {
+test('a channel receives notices when it is archived, changed while archived, and restored', async () => {
   const changes = [{ is_archived: true }, { description: 'Over' }, { is_archived: false }];
   const notices = await noticesOf('seasonal', changes);
   expect(notices.map(({ subject }) => subject)).toEqual(['channel events', 'channel events', 'channel events']);
@@ -43,7 +43,7 @@ test('a channel tells that it was archived, what changed meanwhile, and that it 
   expect(back).toBe('Channel #**seasonal** has been unarchived.');
 });
 
-test('a channel tells who may post in it now', async () => {
+test('a change of the posting permissions sends a notice with the old and the new value', async () => {
   const { member, member2 } = realm;
   const people = { direct_members: [member.user_id, member2.user_id], direct_subgroups: [groups['role:moderators']] };
   const changes = [groups['role:administrators'], people].map((value) => ({ can_send_message_group: { new: value } }));
@@ -54,7 +54,7 @@ test('a channel tells who may post in it now', async () => {
   ]);
 });
 
-test('a channel tells how long its messages are kept, also if it follows the realm', async () => {
+test('a change of the effective retention sends a notice, also if the channel follows the realm', async () => {
   await realm.owner.ok('PATCH', '/realm', { message_retention_days: 30 });
   const changes = ['unlimited', 7, 30, 'realm_default'].map((days) => ({ message_retention_days: days }));
   const text = (old: string, new_: string, summary: string): string =>
@@ -68,7 +68,7 @@ test('a channel tells how long its messages are kept, also if it follows the rea
   ]);
 });
 
-test('a channel tells whether it has topics', async () => {
+test('a change of the topics policy sends a notice', async () => {
   const notices = await noticesOf('talk', [{ topics_policy: 'disable_empty_topic' }], true);
   expect(contents(notices)).toEqual([
     expect.stringMatching(
@@ -79,7 +79,7 @@ test('a channel tells whether it has topics', async () => {
   expect(allowed).toContain('to <strong><em>general chat</em> topic allowed</strong>.');
 });
 
-test('a realm that wants no such notices has none', async () => {
+test('a realm that disables notices about channel changes does not send any', async () => {
   await realm.owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
   const changes = [{ is_archived: true }, { is_archived: false }, { topics_policy: 'allow_empty_topic' }];
   expect(await noticesOf('silent', changes)).toEqual([]);

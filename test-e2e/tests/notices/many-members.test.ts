@@ -1,7 +1,7 @@
 import { Client, connected, copyRow, countOf, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('a change of more than 250 members of a group sends no direct messages; a smaller one sends one to each', async () => {
+test('adding more than 250 members to a group sends no direct messages, and a smaller change one to each member', async () => {
   const { id: realmId, owner, member, member2 } = await openRealm();
   const account = { table: 'users.account', where: `id = ${member.user_id}` };
   await copyRow(account, 250, { email: "'copy' || n || '@many.example'" });
@@ -22,7 +22,7 @@ test('a change of more than 250 members of a group sends no direct messages; a s
   await expect.poll(told).toBe(1);
 });
 
-test('a person who caused too many direct messages causes no more until some time has passed, nor do their bots', async () => {
+test('a user who caused too many direct messages, and their bots, cannot cause more for some time', async () => {
   const { id: realmId, owner, member, member2 } = await openRealm();
   const told = (): Promise<number> =>
     countOf('messaging.scheduled_message', `realm_id = ${realmId} AND content LIKE '%you to the %'`);

@@ -7,7 +7,7 @@ beforeAll(async () => {
   realm = await openRealm();
 });
 
-test('names of topics, channels and groups mention nobody and link nowhere in notices', async () => {
+test('names of topics, channels and groups in notices do not mention users or create links', async () => {
   const { owner, member } = realm;
   const { user_groups } = await owner.ok('GET', '/user_groups');
   const nobody = user_groups.find(({ name }: Json) => name === 'role:nobody').id;
@@ -47,7 +47,7 @@ test('names of topics, channels and groups mention nobody and link nowhere in no
   }
 });
 
-test('a name that is a link is none in a notice, though its user has another name meanwhile', async () => {
+test('a user name that looks like a link does not create one in a notice, even if the name changes meanwhile', async () => {
   const { owner, member } = realm;
   const queue = await member.queue({ event_types: ['message'], fetch_event_types: [], apply_markdown: true });
   await owner.ok('PATCH', '/settings', { full_name: '[Log in again](https://evil.example)' });
@@ -63,7 +63,7 @@ test('a name that is a link is none in a notice, though its user has another nam
   expect(JSON.stringify(queue.seen)).not.toContain('href=\\"https://evil.example');
 });
 
-test('a reminder and a report reveal no private channel that its author names', async () => {
+test('a reminder and a report do not reveal a private channel that their author mentions', async () => {
   const { owner, member } = realm;
   const subscribers = [owner.user_id];
   const vault = await owner.ok('POST', '/channels/create', { name: 'vault', subscribers, invite_only: true });
@@ -89,7 +89,7 @@ test('a reminder and a report reveal no private channel that its author names', 
   expect(message.content).not.toContain(`data-stream-id="${vault.id}"`);
 });
 
-test('a welcome text reveals no private channel, neither to its author nor to a new user', async () => {
+test('a welcome text does not reveal a private channel to its author or to a new user', async () => {
   const { owner, administrator } = realm;
   const subscribers = [owner.user_id];
   await owner.ok('POST', '/channels/create', { name: 'safe', subscribers, invite_only: true });
@@ -109,7 +109,7 @@ test('a welcome text reveals no private channel, neither to its author nor to a 
   }
 });
 
-test('the reason of a failed scheduled message reveals no private channel that the name of its channel names', async () => {
+test('the reason of a failed scheduled message does not reveal a private channel that its channel name mentions', async () => {
   const { owner, member } = realm;
   const subscribers = [owner.user_id];
   const cellar = await owner.ok('POST', '/channels/create', { name: 'cellar', subscribers, invite_only: true });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 const isFrom = (bot: string) => (event: Json) => event.type === 'message' && event.message.sender_full_name === bot;
 const isNotice = isFrom('Notification Bot');
 
-test('a newcomer is welcomed once, before they can ask for anything', async () => {
+test('a new user is welcomed once, before their first request', async () => {
   const queue = await realm.owner.queue({ event_types: ['message'] });
   const person = await realm.person();
   const theirs = await person.queue({ event_types: ['message'] });
@@ -21,7 +21,7 @@ test('a newcomer is welcomed once, before they can ask for anything', async () =
   if (messages) expect(messages.filter((message: Json) => message.sender_full_name === 'Welcome Bot')).toHaveLength(1);
 });
 
-test('a new channel starts with a note of its creator, in the topic "channel events"', async () => {
+test('a new channel starts with a notice about its creator in the topic "channel events"', async () => {
   const queue = await realm.member.queue();
   await realm.member.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: 'gardening', description: 'Roses and *beans*' }],
@@ -32,15 +32,15 @@ test('a new channel starts with a note of its creator, in the topic "channel eve
   expect(message.content).toContain('Roses and');
 });
 
-test('in a private channel too, and only its subscribers see it', async () => {
+test('a new private channel also starts with a notice, which only its subscribers see', async () => {
   const [mine, other] = [await realm.member.queue(), await realm.owner.queue()];
   await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'hidden' }], invite_only: true });
   expect((await mine.next(isNotice)).message.display_recipient).toBe('hidden');
   expect((await other.settle()).filter(isNotice)).toEqual([]);
 });
 
-describe('who is subscribed by somebody else', () => {
-  test('is told by direct message who did it', async () => {
+describe('a user who is subscribed by another user', () => {
+  test('receives a direct message that names the other user', async () => {
     const queue = await realm.member2.queue();
     await realm.member.ok('POST', '/users/me/subscriptions', {
       subscriptions: [{ name: 'cooking' }],
@@ -54,7 +54,7 @@ describe('who is subscribed by somebody else', () => {
     expect((await mine.settle()).filter(isDirect)).toEqual([]);
   });
 
-  test('is told once of several channels, also where others enter only some of them', async () => {
+  test('receives one direct message about several channels, with only those that are new to them', async () => {
     const { owner, member, member2 } = realm;
     const subscribe = (names: string[], people: Client[]) =>
       owner.ok('POST', '/users/me/subscriptions', {
@@ -78,7 +78,7 @@ describe('who is subscribed by somebody else', () => {
     expect(told).toEqual([['the channel #**fresh**.'], ['the following channels:\n\n* #**kept**\n* #**fresh**']]);
   });
 
-  test('is not told when the caller does not want it', async () => {
+  test('does not receive a direct message if the caller disables it', async () => {
     const queue = await realm.member2.queue();
     await realm.member.ok('POST', '/users/me/subscriptions', {
       subscriptions: [{ name: 'quiet' }],
@@ -90,7 +90,7 @@ describe('who is subscribed by somebody else', () => {
   });
 });
 
-test('a renamed channel bears a note of both names', async () => {
+test('renaming a channel sends a notice with both names', async () => {
   await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'before' }] });
   const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'before' });
   await noticesSent(realm.id);
@@ -101,7 +101,7 @@ test('a renamed channel bears a note of both names', async () => {
   expect(message.content).toMatch(/before[\s\S]*after/);
 });
 
-test('where there is no topic but the empty one, bots use it too', async () => {
+test('notices use the empty topic in a channel that allows no other topic', async () => {
   const { owner } = realm;
   const form = { name: 'plain', subscribers: [owner.user_id], topics_policy: 'empty_topic_only' };
   const { id } = await owner.ok('POST', '/channels/create', form);
@@ -113,7 +113,7 @@ test('where there is no topic but the empty one, bots use it too', async () => {
   expect(message.content).toContain('One conversation');
 });
 
-test('a note of a description tells nothing of a channel that its author may not know', async () => {
+test('a notice with a description does not reveal a channel that its author cannot see', async () => {
   const { owner, member } = realm;
   const { id: secret } = await owner.ok('POST', '/channels/create', {
     name: 'vault',
@@ -133,7 +133,7 @@ test('a note of a description tells nothing of a channel that its author may not
   expect(texts[0]).not.toContain(`"${secret}"`);
 });
 
-test('a new channel is announced where the realm wants it, if its creator does', async () => {
+test('a new channel is announced in the configured channel if its creator requests it', async () => {
   await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'news' }] });
   const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'news' });
   await realm.owner.ok('PATCH', '/realm', { new_stream_announcements_stream_id: stream_id });
@@ -149,7 +149,7 @@ test('a new channel is announced where the realm wants it, if its creator does',
   expect(queue.seen.filter(isAnnouncement)).toHaveLength(1);
 });
 
-test('a sign-up is announced where the realm wants it', async () => {
+test('a sign-up is announced in the configured channel', async () => {
   const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'news' });
   await realm.owner.ok('PATCH', '/realm', { signup_announcements_stream_id: stream_id });
   const queue = await realm.owner.queue();
@@ -158,7 +158,7 @@ test('a sign-up is announced where the realm wants it', async () => {
   expect(message.content).toContain('Nora Newcomer');
 });
 
-test('who is put into a group by somebody else is told', async () => {
+test('a user who is added to a group by another user receives a notice', async () => {
   const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
     name: 'gardeners',
     description: '',
@@ -172,7 +172,7 @@ test('who is put into a group by somebody else is told', async () => {
   expect(message.content).toContain('gardeners');
 });
 
-test('notices name people and groups as of the event, also right after a rename', async () => {
+test('notices contain the names of users and groups at the time of the event', async () => {
   const { owner, member, member2 } = realm;
   const { group_id } = await owner.ok('POST', '/user_groups/create', { name: 'round 0', description: '', members: [] });
   const queue = await member2.queue();
@@ -194,7 +194,7 @@ test('notices name people and groups as of the event, also right after a rename'
   }
 });
 
-test('a newcomer is named in the notice of what they do first', async () => {
+test('the notice about the first action of a new user contains their name', async () => {
   const person = await realm.person({ full_name: 'Zoe Early' });
   const queue = await person.queue();
   await person.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'first of zoe' }] });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 
 const isNotice = (event: Json) => event.type === 'message' && event.message.sender_full_name === 'Notification Bot';
 
-test('the notes about a new channel arrive read for its creator, and unread for everybody else', async () => {
+test('notices about a new channel are read for its creator and unread for other users', async () => {
   const { owner, member, member2, moderator } = realm;
   const news = {
     subscriptions: [{ name: 'announcements' }],

@@ -15,7 +15,7 @@ beforeAll(async () => {
   name = (await realm.owner.ok('GET', `/users/${stranger.user_id}`)).user.full_name;
 });
 
-test('a reminder resolves no mention of a user whom its guest does not know', async () => {
+test('a reminder does not resolve a mention of a user whom its guest cannot see', async () => {
   const guest = await realm.person({ role: 'guest' });
   const queue = await guest.queue({ event_types: ['message'], apply_markdown: true });
   const mentions = `@**|${stranger.user_id}** @**${name}**`;
@@ -38,7 +38,7 @@ test('a reminder resolves no mention of a user whom its guest does not know', as
   expect(rendered_content.split(name)).toHaveLength(2);
 });
 
-test('a member who became a guest gets reminders as a guest sees them', async () => {
+test('a member who became a guest receives reminders with the visibility of a guest', async () => {
   const person = await realm.person();
   const queue = await person.queue({ event_types: ['message'], apply_markdown: true });
   const mention = `@**|${stranger.user_id}**`;
@@ -58,7 +58,7 @@ test('a member who became a guest gets reminders as a guest sees them', async ()
   expect((await remind()).content).not.toContain(shown);
 });
 
-test('a reminder of a message does not name a sender whom its guest no longer knows', async () => {
+test('a reminder does not name a sender whom its guest can no longer see', async () => {
   const guest = await realm.person({ role: 'guest' });
   await realm.owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: 'corridor' }],
@@ -75,7 +75,7 @@ test('a reminder of a message does not name a sender whom its guest no longer kn
   expect(JSON.stringify(reminders)).not.toContain(name);
 });
 
-test('a reminder gives its guest no file that the guest may not see', async () => {
+test('a reminder does not give its guest access to a file that the guest may not see', async () => {
   const guest = await realm.person({ role: 'guest' });
   await realm.owner.ok('POST', '/channels/create', { name: 'plans', subscribers: [realm.member.user_id] });
   const url = await uploadText(realm.member, 'for members');

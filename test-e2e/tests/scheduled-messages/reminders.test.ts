@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('a reminder', () => {
-  test('quotes its message, and is listed until it comes', async () => {
+  test('quotes its message, and is listed until it is due', async () => {
     const person = await realm.person();
     const queue = await person.queue();
     const at = soon(600);
@@ -36,7 +36,7 @@ describe('a reminder', () => {
     expect((await person.queue()).state.reminders).toEqual(reminders);
   });
 
-  test('comes at its time as a direct message of the notification bot', async () => {
+  test('is sent when it is due, as a direct message of the notification bot', async () => {
     const person = await realm.person();
     const queue = await person.queue();
     const { reminder_id } = await beforeDue((at) =>
@@ -51,7 +51,7 @@ describe('a reminder', () => {
     expect((await person.ok('GET', '/reminders')).reminders).toEqual([]);
   });
 
-  test('can be deleted by its owner alone', async () => {
+  test('can be deleted by its owner only', async () => {
     const person = await realm.person();
     const form = { message_id: messageId, scheduled_delivery_timestamp: soon(600) };
     const { reminder_id } = await person.ok('POST', '/reminders', form);
@@ -65,13 +65,13 @@ describe('a reminder', () => {
     ['a message that does not exist', () => ({ message_id: 99_999_999 })],
     ['a time that is past', () => ({ scheduled_delivery_timestamp: soon(-5) })],
     ['a note over the limit', () => ({ note: 'x'.repeat(1_001) })],
-  ])('of %s is refused', async (_, changes) => {
+  ])('with %s is rejected', async (_, changes) => {
     const form = { message_id: messageId, scheduled_delivery_timestamp: soon(600), ...changes() };
     const { status, body } = await realm.member.post('/reminders', form);
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('of a message one may not read is refused as if it were not there', async () => {
+  test('of a message that the user may not read returns the same error as of a missing one', async () => {
     const { id } = await realm.owner.ok('POST', '/messages', {
       type: 'direct',
       to: [realm.administrator.user_id],

@@ -35,7 +35,7 @@ const schedule = async (who: Client, form: object): Promise<number> =>
 const listed = async (who: Client): Promise<Json[]> => (await who.ok('GET', '/scheduled_messages')).scheduled_messages;
 
 describe('scheduling', () => {
-  test('keeps a channel message with its HTML until its time', async () => {
+  test('stores a channel message with its HTML until it is due', async () => {
     const person = await realm.person();
     const at = soon(3_600);
     const id = await schedule(person, toChannel({ scheduled_delivery_timestamp: at }));
@@ -53,7 +53,7 @@ describe('scheduling', () => {
     ]);
   });
 
-  test('keeps a direct message with its other participants', async () => {
+  test('stores a direct message with its other participants', async () => {
     const person = await realm.person();
     const id = await schedule(person, toPerson({ to: [realm.member2.user_id, person.user_id, realm.owner.user_id] }));
     const [kept] = await listed(person);
@@ -62,33 +62,33 @@ describe('scheduling', () => {
     expect(kept).not.toHaveProperty('topic');
   });
 
-  test('to oneself names oneself', async () => {
+  test('a message to its author stores the author as the recipient', async () => {
     const person = await realm.person();
     await schedule(person, toPerson({ to: [person.user_id] }));
     expect((await listed(person))[0].to).toEqual([person.user_id]);
   });
 
-  test.each(['direct', 'private'])('takes type %s', async (type) => {
+  test.each(['direct', 'private'])('accepts type %s for direct messages', async (type) => {
     expect(await schedule(realm.member, toPerson({ type }))).toBeGreaterThan(0);
   });
 
-  test.each(['channel', 'stream'])('takes type %s', async (type) => {
+  test.each(['channel', 'stream'])('accepts type %s for channel messages', async (type) => {
     expect(await schedule(realm.member, toChannel({ type }))).toBeGreaterThan(0);
   });
 
-  test.each(['(no topic)', 'general chat', ''])('reads topic "%s" as the empty one', async (topic) => {
+  test.each(['(no topic)', 'general chat', ''])('stores topic "%s" as the empty topic', async (topic) => {
     const person = await realm.person();
     await schedule(person, toChannel({ topic }));
     expect((await listed(person))[0].topic).toBe('');
   });
 
-  test('ignores a topic of a direct message', async () => {
+  test('ignores the topic of a direct message', async () => {
     const person = await realm.person();
     await schedule(person, toPerson({ topic: 'x' }));
     expect((await listed(person))[0]).not.toHaveProperty('topic');
   });
 
-  test('lists by time of delivery', async () => {
+  test('lists messages by their time of delivery', async () => {
     const person = await realm.person();
     const late = await schedule(person, toPerson({ scheduled_delivery_timestamp: soon(900) }));
     const early = await schedule(person, toPerson({ scheduled_delivery_timestamp: soon(600) }));
@@ -113,14 +113,14 @@ describe('scheduling', () => {
     expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', name]);
   });
 
-  test('to a channel that does not exist names it, and a hidden one answers the same', async () => {
+  test('to a missing channel returns its ID, and to an inaccessible channel returns the same error', async () => {
     const none = await realm.member.post('/scheduled_messages', toChannel({ to: 999_999 }) as Json);
     expect([none.status, none.body.code, none.body.stream_id]).toEqual([400, 'STREAM_DOES_NOT_EXIST', 999_999]);
     const hidden = await realm.member.post('/scheduled_messages', toChannel({ to: privateId }) as Json);
     expect([hidden.status, hidden.body.code, hidden.body.stream_id]).toEqual([400, 'STREAM_DOES_NOT_EXIST', privateId]);
   });
 
-  test('with the same key twice schedules once', async () => {
+  test('twice with the same key stores one message', async () => {
     const person = await realm.person();
     const form = toPerson() as Json;
     const send = () => person.post('/scheduled_messages', form, { 'idempotency-key': 'once' });
@@ -128,7 +128,7 @@ describe('scheduling', () => {
     expect(await listed(person)).toHaveLength(1);
   });
 
-  test('is told to its author alone', async () => {
+  test('sends the event to the author only', async () => {
     const [mine, other] = [await realm.member.queue(), await realm.member2.queue()];
     const id = await schedule(realm.member, toPerson());
     const event = await mine.next(({ type }) => type === 'scheduled_messages');
@@ -138,7 +138,7 @@ describe('scheduling', () => {
 });
 
 describe('editing a scheduled message', () => {
-  test('changes what is given and leaves the rest', async () => {
+  test('changes the given values and keeps the others', async () => {
     const person = await realm.person();
     const id = await schedule(person, toChannel());
     const queue = await person.queue({ event_types: ['scheduled_messages'] });
@@ -154,7 +154,7 @@ describe('editing a scheduled message', () => {
     expect((await listed(person))[0]).toMatchObject({ topic: 'moved', content: 'other', to: channelId });
   });
 
-  test('of its type needs a recipient, and for a channel a topic', async () => {
+  test('to another type requires a recipient, and for a channel a topic', async () => {
     const person = await realm.person();
     const id = await schedule(person, toPerson());
     const edit = (form: object) => person.patch(`/scheduled_messages/${id}`, form as Json);
@@ -167,7 +167,7 @@ describe('editing a scheduled message', () => {
     expect((await listed(person))[0]).toMatchObject({ type: 'private', to: [realm.owner.user_id] });
   });
 
-  test('with nothing, to the past, or to where one may not send is refused', async () => {
+  test('without changes, to a past time or to an inaccessible recipient is rejected', async () => {
     const person = await realm.person();
     const id = await schedule(person, toPerson());
     for (const form of [
@@ -180,7 +180,7 @@ describe('editing a scheduled message', () => {
     expect((await listed(person))[0]).toMatchObject({ content: 'hello', type: 'private' });
   });
 
-  test('or deleting one that is not there or not one’s own answers 404', async () => {
+  test('or deleting it returns 404 if it is missing or belongs to another user', async () => {
     const id = await schedule(realm.member, toPerson());
     for (const [who, which] of [
       [realm.member2, id],
@@ -194,7 +194,7 @@ describe('editing a scheduled message', () => {
   });
 });
 
-test('a deleted scheduled message is gone, and is never sent', async () => {
+test('a deleted scheduled message is removed and never sent', async () => {
   const person = await realm.person();
   const queue = await person.queue();
   const toSelf = (content: string, at: number) =>
@@ -218,8 +218,8 @@ test('a deleted scheduled message is gone, and is never sent', async () => {
   expect(later).not.toBe(id);
 });
 
-describe('at its time', () => {
-  test('a message is sent once as its author’s, and leaves their list', async () => {
+describe('a scheduled message that is due', () => {
+  test('is sent once as a message of its author, and is removed from their list', async () => {
     const person = await realm.person();
     const [mine, theirs] = [await person.queue(), await realm.member2.queue({ apply_markdown: true })];
     const { at, id } = await beforeDue(async (at) => ({
@@ -241,7 +241,7 @@ describe('at its time', () => {
     expect([edit.status, edit.body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('an earlier one that comes later does not wait for the later one', async () => {
+  test('does not wait for a message that was scheduled earlier for a later time', async () => {
     const person = await realm.person();
     const queue = await person.queue();
     const later = await schedule(person, toPerson({ to: [person.user_id], content: 'second' }));
@@ -255,7 +255,7 @@ describe('at its time', () => {
     await queue.next(isSent('second'), 120_000);
   });
 
-  test('messages of one second arrive in the order in which they were scheduled', async () => {
+  test('is sent in the order of scheduling among messages of the same second', async () => {
     const contents = Array.from({ length: 20 }, (_, index) => `number ${index}`);
     const queue = await beforeDue(async (at) => {
       const person = await realm.person();
@@ -269,7 +269,7 @@ describe('at its time', () => {
     expect(sent).toEqual(contents);
   });
 
-  test('messages of several authors to the same person reach that person and their author alone', async () => {
+  test('to the same person as messages of other authors reaches only that person and its author', async () => {
     const authors = [await realm.person(), await realm.person(), await realm.person()];
     const queues = await Promise.all(authors.map((author) => author.queue({ event_types: ['message'] })));
     await beforeDue(async (at) => {
@@ -287,14 +287,14 @@ describe('at its time', () => {
   test.each([
     [true, ['read']],
     [false, []],
-  ])('read_by_sender %s decides whether its author has read it', async (read_by_sender, flags) => {
+  ])('with read_by_sender %s has the corresponding flag for its author', async (read_by_sender, flags) => {
     const person = await realm.person();
     const queue = await person.queue();
     await beforeDue((at) => schedule(person, toPerson({ read_by_sender, scheduled_delivery_timestamp: at })));
     expect((await queue.next(({ type }) => type === 'message', 120_000)).flags).toEqual(flags);
   });
 
-  test('without read_by_sender an interactive client has read what it sends to others, not what it sends to itself', async () => {
+  test('of an interactive client is read for its author by default, unless it is sent to the author only', async () => {
     const person = await realm.person();
     const queue = await person.queue();
     const client = { 'user-agent': 'ZulipTerminal/0.7' };
@@ -311,7 +311,7 @@ describe('at its time', () => {
     expect(toOther.message.client).toBe('ZulipTerminal');
   });
 
-  test('one whose channel is closed to its author by then fails, its author is told why, and a new time tries again', async () => {
+  test('fails with a notice if its author has lost access to the channel, and can be scheduled again', async () => {
     const person = await realm.person();
     const principals = [person.user_id];
     const isNotice = (event: Json) => event.type === 'message' && event.message.content.includes('was not sent');
@@ -345,7 +345,7 @@ describe('at its time', () => {
   });
 });
 
-test('state and events give the scheduled messages of a fresh register', async () => {
+test('state plus events equals a fresh register for scheduled messages', async () => {
   const person = await realm.person();
   const forms = ['kept', 'edited', 'deleted'].map((content) => toPerson({ content }));
   const ids: number[] = [];
