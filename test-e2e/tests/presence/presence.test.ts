@@ -8,8 +8,8 @@ beforeAll(async () => {
 
 const seconds = () => Date.now() / 1000;
 
-describe('telling that one is here', () => {
-  test('is answered in the legacy form by address, the modern one by id with last_update_id or slim_presence', async () => {
+describe('POST /users/me/presence', () => {
+  test('returns the legacy form by address, or the modern form by ID with last_update_id or slim_presence', async () => {
     const { member, owner } = realm;
     const old = await member.ok('POST', '/users/me/presence', { status: 'active' });
     const mine = old.presences[member.email];
@@ -34,7 +34,7 @@ describe('telling that one is here', () => {
     expect(Object.keys(slim.presences)).toContain(String(member.user_id));
   });
 
-  test('gives only what changed since the last update, and the same id when nothing did', async () => {
+  test('returns only changes since the last update, and the same ID if there are none', async () => {
     const { member, member2, moderator } = realm;
     const first = await member.ok('POST', '/users/me/presence', { status: 'active', last_update_id: -1 });
     const none = await member.ok('POST', '/users/me/presence', {
@@ -59,7 +59,7 @@ describe('telling that one is here', () => {
     expect([ping.presences, ping.server_timestamp]).toEqual([undefined, undefined]);
   });
 
-  test('a ping gives no id whose data it leaves out', async () => {
+  test('does not return the ID of data that a ping omits', async () => {
     const { member, member2 } = realm;
     const first = await member.ok('POST', '/users/me/presence', { status: 'active', last_update_id: -1 });
     const newcomer = await realm.person();
@@ -77,7 +77,7 @@ describe('telling that one is here', () => {
     expect(Object.keys(next.presences)).toContain(String(newcomer.user_id));
   });
 
-  test('never gives an id below the one it was given', async () => {
+  test('never returns a lower ID than the given one', async () => {
     const empty = await openRealm();
     await empty.owner.ok('PATCH', '/realm', { presence_disabled: true });
     for (const last_update_id of [-1, 0, 5]) {
@@ -86,15 +86,15 @@ describe('telling that one is here', () => {
     }
   });
 
-  test('takes active and idle alone', async () => {
+  test('accepts only active and idle', async () => {
     const { status, body } = await realm.member.post('/users/me/presence', { status: 'away' });
     expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Invalid status']);
     expect((await realm.member.post('/users/me/presence')).body.var_name).toBe('status');
   });
 });
 
-describe('who is here', () => {
-  test('GET /realm/presence tells by address, with both entries', async () => {
+describe('reading presence', () => {
+  test('by GET /realm/presence returns both entries by address', async () => {
     await realm.member.ok('POST', '/users/me/presence', { status: 'active' });
     const { presences, server_timestamp } = await realm.guest.ok('GET', '/realm/presence');
     expect(presences[realm.member.email].website.client).toBe('website');
@@ -102,7 +102,7 @@ describe('who is here', () => {
     expect(Math.abs(seconds() - server_timestamp)).toBeLessThan(60);
   });
 
-  test('of one user is found by id and address; nobody, a bot or a silent one is an error', async () => {
+  test('of one user works by ID and address, and fails for a missing user or a user without presence', async () => {
     const { member, owner } = realm;
     for (const who of [member.user_id, member.email]) {
       const { presence } = await owner.ok('GET', `/users/${who}/presence`);
@@ -116,7 +116,7 @@ describe('who is here', () => {
     }
   });
 
-  test('stands in the register in the form asked for', async () => {
+  test('by a register returns the requested form', async () => {
     const { member, owner } = realm;
     const old = await owner.ok('POST', '/register', { fetch_event_types: ['presence'] });
     expect(old.presences[member.email].website.status).toBe('active');
@@ -130,8 +130,8 @@ describe('who is here', () => {
   });
 });
 
-describe('an arrival', () => {
-  test('is told to everybody once, in the form each understands', async () => {
+describe('a user who comes online', () => {
+  test('causes one event to all users, in the form that each client supports', async () => {
     const newcomer = await realm.person();
     const types = { event_types: ['presence'], fetch_event_types: [] };
     const old = await realm.guest.queue(types);
@@ -163,8 +163,8 @@ describe('an arrival', () => {
   });
 });
 
-describe('who does not want to be seen', () => {
-  test('who hides their address is told of by one that only names the account', async () => {
+describe('the privacy of presence', () => {
+  test('has a placeholder address for a user who hides their address', async () => {
     const person = await realm.person();
     await person.ok('PATCH', '/settings', { email_address_visibility: 4 });
     const queue = await realm.guest.queue({ event_types: ['presence'], fetch_event_types: [] });
@@ -173,7 +173,7 @@ describe('who does not want to be seen', () => {
     expect(told.email).toBe(`user${person.user_id}@${realm.host}`);
   });
 
-  test('becomes invisible: told as long gone, and no longer listed', async () => {
+  test('reports a user who disables presence as long gone, and no longer lists them', async () => {
     const person = await realm.person();
     const types = { event_types: ['presence'], fetch_event_types: [] };
     await person.ok('POST', '/users/me/presence', { status: 'active' });
@@ -188,7 +188,7 @@ describe('who does not want to be seen', () => {
     expect((await realm.member.ok('GET', '/realm/presence')).presences).not.toHaveProperty([person.email]);
   });
 
-  test('a realm with presence off shows nobody and tells nothing', async () => {
+  test('hides all users of a realm that disables presence', async () => {
     const hidden = await openRealm();
     await hidden.member.ok('POST', '/users/me/presence', { status: 'active' });
     await hidden.owner.ok('PATCH', '/realm', { presence_disabled: true });

@@ -60,7 +60,7 @@ describe('a guest who may not see a user', () => {
     for (const addresses of await addressesFor(realm.member2)) expect(addresses).toContain(stranger.email);
   });
 
-  test('cannot ask whether an address has an account', async () => {
+  test('cannot find out whether an address has an account', async () => {
     await isLimited();
     await stranger.ok('POST', '/users/me/presence', { status: 'active' });
     const none = await realm.guest.get(`/users/nobody@${realm.host}/presence`);

@@ -11,7 +11,7 @@ const fields = async (): Promise<Json[]> => (await realm.guest.ok('GET', '/realm
 const refused = ({ status, body }: Json): Json => [status, body.code];
 const badRequest = [400, 'BAD_REQUEST'];
 
-test('each of the 8 types is created with its defaults, told in custom_profile_fields, listed in order, in the register', async () => {
+test('each of the 8 types can be created with its defaults, and is sent, listed and returned by a register', async () => {
   const queue = await realm.guest.queue({ event_types: ['custom_profile_fields'] });
   const options = { 0: { text: 'Vim', order: '1' }, 1: { text: 'Emacs', order: '2' } };
   const made: [Json, string][] = [
@@ -67,7 +67,7 @@ test('only administrators create, change, order and remove fields', async () => 
   await realm.administrator.ok('POST', '/realm/profile_fields', { name: 'y', field_type: 1 });
 });
 
-test('definitions that are refused', async () => {
+test('invalid definitions are rejected', async () => {
   await create({ name: 'Taken', field_type: 1 });
   const wrong: Json[] = [
     { name: '', field_type: 1 },
@@ -98,7 +98,7 @@ test('definitions that are refused', async () => {
   expect((await fields()).length).toBe(1);
 });
 
-test('at most two fields stand in the summary, also when they are created at once', async () => {
+test('at most two fields can be in the summary, even if they are created concurrently', async () => {
   const answers = await Promise.all(
     ['a', 'b', 'c', 'd'].map((name) =>
       realm.owner.post('/realm/profile_fields', { name, field_type: 1, display_in_profile_summary: true }),
@@ -111,7 +111,7 @@ test('at most two fields stand in the summary, also when they are created at onc
   ).toEqual(badRequest);
 });
 
-test('the order is a permutation of all fields', async () => {
+test('the order must be a permutation of all fields', async () => {
   const [a, b, c] = [
     await create({ name: 'a', field_type: 1 }),
     await create({ name: 'b', field_type: 1 }),
@@ -132,7 +132,7 @@ test('the order is a permutation of all fields', async () => {
   ]);
 });
 
-test('a change keeps the type; an option that goes takes the values with it; so does a field that is removed', async () => {
+test('removing an option or a field removes its values', async () => {
   const id = await create({
     name: 'Editor',
     field_type: 3,
@@ -154,7 +154,7 @@ test('a change keeps the type; an option that goes takes the values with it; so 
   expect(refused(await realm.owner.delete(`/realm/profile_fields/${id}`))).toEqual(badRequest);
 });
 
-test('a field of another realm is not there', async () => {
+test('a field of another realm cannot be changed or used', async () => {
   const id = await create({ name: 'a', field_type: 1 });
   const other = await openRealm();
   expect(refused(await other.owner.patch(`/realm/profile_fields/${id}`, { name: 'b' }))).toEqual(badRequest);
@@ -164,7 +164,7 @@ test('a field of another realm is not there', async () => {
   );
 });
 
-test('clients that know no pronouns take them for a short text', async () => {
+test('clients without pronouns_field_type_supported receive pronouns as a short text', async () => {
   const old = { pronouns_field_type_supported: false };
   const queue = await realm.guest.queue({ event_types: ['custom_profile_fields'], ...old });
   const id = await create({ name: 'Pronouns', field_type: 8 });
@@ -179,7 +179,7 @@ test('clients that know no pronouns take them for a short text', async () => {
 });
 
 test.each(['constructor', 'toString', '__proto__'])(
-  'an external account of the kind %s does not exist',
+  'an external account of the type %s is rejected',
   async (subtype) => {
     const form = { name: 'Account', field_type: 7, field_data: { subtype } };
     expect((await realm.owner.post('/realm/profile_fields', form)).status).toBe(400);

@@ -6,7 +6,7 @@ beforeAll(async () => {
   realm = await openRealm();
 });
 
-test('a value for a field that is removed meanwhile is stored before, or refused', async () => {
+test('a value for a concurrently removed field is stored before or rejected', async () => {
   const { owner, administrator, moderator, member, guest } = realm;
   const statuses: number[] = [];
   for (let round = 0; round < 15; round++) {
@@ -23,7 +23,7 @@ test('a value for a field that is removed meanwhile is stored before, or refused
   expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
 });
 
-test('a value for an option that is removed meanwhile is removed with it, or refused', async () => {
+test('a value for a concurrently removed option is removed with it or rejected', async () => {
   const { owner, administrator, moderator, member, guest } = realm;
   const options = (...keys: string[]) =>
     Object.fromEntries(keys.map((key, index) => [key, { text: `option ${key}`, order: `${index + 1}` }]));

@@ -29,7 +29,7 @@ const set = (name: string, value: Json) =>
 const refused = ({ status, body }: Json): Json => [status, body.code];
 const badRequest = [400, 'BAD_REQUEST'];
 
-test('of several values for one field the last counts, and is announced once', async () => {
+test('only the last of several values for one field is stored, and is sent once', async () => {
   const [person, watcher] = [await realm.person(), await realm.person()];
   const queue = await watcher.queue({ event_types: ['realm_user'] });
   const data = ['one', 'two', 'three'].map((value) => ({ id: ids.short, value }));
@@ -51,7 +51,7 @@ const people = (): Json[] => [
   ['pronouns', 'they/them', { value: 'they/them' }],
 ];
 
-test('a value of each type is stored, told to everybody, read by others, in the register', async () => {
+test('a value of each type is stored, sent to all users and returned to them and by a register', async () => {
   for (const [name, value, stored] of people()) {
     const queue = await realm.guest.queue({ event_types: ['realm_user'] });
     expect((await set(name, value)).status, name).toBe(200);
@@ -66,12 +66,12 @@ test('a value of each type is stored, told to everybody, read by others, in the 
   expect(state.realm_users.find((user: Json) => user.user_id === realm.member.user_id).profile_data).toEqual(expected);
 });
 
-test('a person picker takes its value as JSON text too', async () => {
+test('a user field also accepts its value as JSON text', async () => {
   expect((await set('people', `[${realm.guest.user_id}]`)).status).toBe(200);
   expect((await own())[ids.people as number]).toEqual({ value: `[${realm.guest.user_id}]` });
 });
 
-test('values that do not fit their type are refused', async () => {
+test('values that do not fit their type are rejected', async () => {
   const wrong: [string, Json][] = [
     ['short', 'x'.repeat(51)],
     ['long', 'x'.repeat(501)],
@@ -91,7 +91,7 @@ test('values that do not fit their type are refused', async () => {
   expect(refused(unknown)).toEqual(badRequest);
 });
 
-test('one wrong value among several: none is stored', async () => {
+test('one invalid value among several prevents all from being stored', async () => {
   const before = await own();
   const data = [
     { id: ids.short, value: 'other' },
@@ -101,7 +101,7 @@ test('one wrong value among several: none is stored', async () => {
   expect(await own()).toEqual(before);
 });
 
-test('a field that users may not edit is edited by administrators', async () => {
+test('administrators can edit a field that users may not edit', async () => {
   expect(refused(await set('locked', 'mine'))).toEqual(badRequest);
   const data = [{ id: ids.locked, value: 'theirs' }];
   await realm.administrator.ok('PATCH', `/users/${realm.member.user_id}`, { profile_data: data });
@@ -109,7 +109,7 @@ test('a field that users may not edit is edited by administrators', async () => 
   expect(refused(await realm.member.delete('/users/me/profile_data', { data: [ids.locked] }))).toEqual(badRequest);
 });
 
-test('the empty text, null and DELETE take a value away', async () => {
+test('an empty text, null and DELETE remove a value', async () => {
   for (const clear of [
     () => set('pronouns', ''),
     () => set('pronouns', null),
@@ -124,7 +124,7 @@ test('the empty text, null and DELETE take a value away', async () => {
   }
 });
 
-test('the same value again is no change: no event', async () => {
+test('an unchanged value does not send an event', async () => {
   await set('short', 'same');
   const queue = await realm.member.queue({ event_types: ['realm_user', 'message'] });
   await set('short', 'same');

@@ -42,8 +42,8 @@ async function expectUnknown(ask: (who: number | string) => Promise<{ status: nu
       expect([name, ...(await answered(ask, address))]).toEqual([name, ...noAddress]);
 }
 
-describe('a guest who names somebody they may not see is answered as if nobody was there', () => {
-  test('in direct messages, to them alone and among others', async () => {
+describe('a guest who names a user they may not see gets the error for a missing user', () => {
+  test('in direct messages to that user alone and with others', async () => {
     const send = (to: (number | string)[]) => guest.post('/messages', { type: 'direct', to, content: 'hello' });
     await expectUnknown((who) => send([who]));
     await expectUnknown((who) => send([who, typeof who === 'number' ? guest.user_id : guest.email]));
@@ -56,7 +56,7 @@ describe('a guest who names somebody they may not see is answered as if nobody w
     }
   });
 
-  test('in scheduled messages, new and edited ones', async () => {
+  test('in new and edited scheduled messages', async () => {
     const form = { type: 'direct', content: 'hello', scheduled_delivery_timestamp: later() };
     await expectUnknown((who) => guest.post('/scheduled_messages', { ...form, to: [who] }), false);
     const { scheduled_message_id } = await guest.ok('POST', '/scheduled_messages', { ...form, to: [guest.user_id] });
@@ -72,7 +72,7 @@ describe('a guest who names somebody they may not see is answered as if nobody w
     await expectUnknown((who) => guest.post('/drafts', { drafts: [draft(who)] }), false);
   });
 
-  test('in invitations to channels, mutes and questions about them', async () => {
+  test('in subscriptions, mutes and requests about the user', async () => {
     const subscriptions = [{ name: 'somewhere' }];
     await expectUnknown((who) => guest.post('/users/me/subscriptions', { subscriptions, principals: [who] }));
     await expectUnknown((who) => guest.post(`/users/me/muted_users/${who}`), false);
@@ -93,7 +93,7 @@ describe('a guest who names somebody they may not see is answered as if nobody w
   });
 });
 
-test('who wrote with the guest is still told to have left', async () => {
+test('a guest gets the error for a deactivated user if the user wrote to them before', async () => {
   const friend = await realm.person();
   await friend.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: 'hello' });
   await realm.owner.ok('DELETE', `/users/${friend.user_id}`);

@@ -34,7 +34,7 @@ async function addGroups(realm: Realm, count: number, members: readonly number[]
   );
 }
 
-test('a limit begins and ends with a thousand guests, thousands of users, and as many groups without members', async () => {
+test('a limit can start and end with 1,000 guests, thousands of users and 1,000 groups without members', async () => {
   const realm = await openRealm();
   await addAccounts(realm.guest, 1_000, 'guests.example');
   await addAccounts(realm.member, 2_000, 'members.example');
@@ -48,7 +48,7 @@ test('a limit begins and ends with a thousand guests, thousands of users, and as
   expect((await known()).length).toBe(before);
 });
 
-test('a limit is refused if each guest sees other members of many groups', async () => {
+test('a limit is rejected if each guest sees other members of many groups', async () => {
   const realm = await openRealm();
   await addAccounts(realm.guest, 1_000, 'guests.example');
   await addGroups(realm, 100, await idsWhere(realm, 'role = 600'));
@@ -62,7 +62,7 @@ test('a limit is refused if each guest sees other members of many groups', async
   expect(members.filter((user: Json) => user.full_name === 'Unknown user')).toEqual([]);
 });
 
-test('a thousand guests who leave a channel together no longer see its people', async () => {
+test('a thousand guests who leave a channel together can no longer see its members', async () => {
   const realm = await openRealm();
   await addAccounts(realm.guest, 1_000, 'guests.example');
   await addAccounts(realm.member, 2_000, 'members.example');
@@ -91,7 +91,7 @@ test('a thousand guests who leave a channel together no longer see its people', 
   expect(await seen()).toBe(false);
 });
 
-test('a group is refused if many guests each see other ones of many members', async () => {
+test('a group is rejected if many guests each see different ones of its many members', async () => {
   const realm = await openRealm();
   await addAccounts(realm.guest, 600, 'guests.example');
   await addAccounts(realm.member, 4_000, 'members.example');

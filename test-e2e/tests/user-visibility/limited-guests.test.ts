@@ -38,7 +38,7 @@ beforeEach(async () => {
   await limitTo(membersGroup);
 });
 
-test('the setting takes no other group than everyone and members', async () => {
+test('can_access_all_users_group accepts only the groups everyone and members', async () => {
   const { user_groups } = await realm.owner.ok('GET', '/user_groups');
   for (const group of user_groups.filter((one: Json) => !['role:everyone', 'role:members'].includes(one.name))) {
     const { status, body } = await realm.owner.patch('/realm', { can_access_all_users_group: { new: group.id } });
@@ -47,7 +47,7 @@ test('the setting takes no other group than everyone and members', async () => {
 });
 
 describe('a guest', () => {
-  test('knows themselves, who shares a channel with them, and who wrote with them', async () => {
+  test('sees themselves, users who share a channel with them, and users who wrote to them', async () => {
     const guest = await realm.person({ role: 'guest' });
     const sharing = await realm.person();
     const writing = await realm.person();
@@ -59,7 +59,7 @@ describe('a guest', () => {
       .toEqual([guest, sharing, writing].map((one) => one.user_id).sort((a, b) => a - b));
   });
 
-  test('finds a stub for everybody else in the list, and nobody by ID or address', async () => {
+  test('gets a stub for other users in the list, and an error by their ID or address', async () => {
     const guest = await realm.person({ role: 'guest' });
     const stranger = await realm.person();
     const { members } = await guest.ok('GET', '/users', { user_ids: [stranger.user_id] });
@@ -81,7 +81,7 @@ describe('a guest', () => {
     }
   });
 
-  test('cannot write to, mute, or ask for the status of somebody they do not know', async () => {
+  test('cannot message, mute or read the status of a user they cannot see', async () => {
     const guest = await realm.person({ role: 'guest' });
     const stranger = await realm.person();
     await stranger.ok('POST', '/users/me/status', { status_text: 'out' });
@@ -110,7 +110,7 @@ describe('a guest', () => {
     });
   });
 
-  test('names only those they know in profile fields and drafts', async () => {
+  test('can name only visible users in profile fields and drafts', async () => {
     const guest = await realm.person({ role: 'guest' });
     const [known, stranger] = [await realm.person(), await realm.person()];
     await subscribe(realm.owner, 'mentors', [guest, known]);
@@ -132,7 +132,7 @@ describe('a guest', () => {
     }
   });
 
-  test('finds only those they know in the members of groups', async () => {
+  test('sees only visible users in the members of groups', async () => {
     const guest = await realm.person({ role: 'guest' });
     const friend = await realm.person();
     const stranger = await realm.person();
@@ -152,7 +152,7 @@ describe('a guest', () => {
     expect((await guest.get(`/user_groups/${group_id}/members/${stranger.user_id}`)).status).toBe(400);
   });
 
-  test('is shown stubs at the register, or nothing when the client can do without', async () => {
+  test('gets stubs of other users in a register, or no entries with user_list_incomplete', async () => {
     const guest = await realm.person({ role: 'guest' });
     const stranger = await realm.person();
     const register = (client_capabilities: Json) =>
@@ -165,7 +165,7 @@ describe('a guest', () => {
     expect(cross_realm_bots.length).toBe(2);
   });
 
-  test('does not learn from messages, reactions and typing in channels who somebody is', async () => {
+  test('does not see the identity of an unknown user in messages, reactions and typing in channels', async () => {
     const guest = await realm.person({ role: 'guest' });
     const other = await realm.person();
     const stranger = await realm.person({ full_name: 'Somebody Secret' });
@@ -207,7 +207,7 @@ describe('a guest', () => {
     await expect.poll(whole).toBe('Somebody Secret');
   });
 
-  test('does not learn from typing to them and others who somebody is, until somebody writes', async () => {
+  test('does not see the identity of unknown users in typing events before a message is sent', async () => {
     const guest = await realm.person({ role: 'guest' });
     const stranger = await realm.person();
     const friend = await realm.person();
@@ -233,7 +233,7 @@ describe('a guest', () => {
     expect(shownTo(await queue.next(typed))).toEqual(shown([]));
   });
 
-  test('is told who becomes known, and who no longer is', async () => {
+  test('receives events when a user becomes visible and when a user is no longer visible', async () => {
     const guest = await realm.person({ role: 'guest' });
     const friend = await realm.person();
     await friend.ok('POST', '/users/me/status', { status_text: 'busy' });
@@ -261,7 +261,7 @@ describe('a guest', () => {
     expect(await known(guest)).not.toContain(friend.user_id);
   });
 
-  test('hears nothing of those they do not know', async () => {
+  test('does not receive events about users they cannot see', async () => {
     const guest = await realm.person({ role: 'guest' });
     const stranger = await realm.person();
     const queue = await guest.queue({ client_capabilities: capable });
@@ -277,7 +277,7 @@ describe('a guest', () => {
     expect(JSON.stringify(old.seen)).not.toContain('Secret');
   });
 
-  test('who becomes a member sees everybody; a member who becomes a guest does not', async () => {
+  test('who becomes a member sees all users, and a member who becomes a guest does not', async () => {
     const person = await realm.person({ role: 'guest' });
     const other = await realm.person();
     const queue = await person.queue({ client_capabilities: capable, event_types: ['realm_user'] });
@@ -290,7 +290,7 @@ describe('a guest', () => {
   });
 });
 
-test('what was before the limit counts: shared channels and direct messages', async () => {
+test('channels and direct messages from before a limit count for visibility', async () => {
   await limitTo(everyoneGroup);
   const guest = await realm.person({ role: 'guest' });
   const sharing = await realm.person();

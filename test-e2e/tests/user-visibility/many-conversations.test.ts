@@ -1,7 +1,7 @@
 import { copyRow, type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('a guest of a realm with thousands of conversations knows the other people of the last one', async () => {
+test('a guest in a realm with thousands of conversations sees the other people of the last one', async () => {
   const realm = await openRealm();
   const { owner, member, member2, guest } = realm;
   const friend = await realm.person();

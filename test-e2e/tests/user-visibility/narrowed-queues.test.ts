@@ -1,7 +1,7 @@
 import { type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('the narrow of a queue does not find an unknown sender by the real address', async () => {
+test('the narrow of a queue does not match an unknown sender by their real address', async () => {
   const realm = await openRealm();
   const { user_groups } = await realm.owner.ok('GET', '/user_groups');
   const { id } = user_groups.find((group: Json) => group.name === 'role:members');

@@ -40,7 +40,7 @@ beforeAll(async () => {
   expect(JSON.stringify(messages)).toContain('moved here');
 });
 
-test('a spectator reads nothing of what a message was before it was moved into a web-public channel', async () => {
+test('a spectator cannot read earlier versions of a message that was moved into a web-public channel', async () => {
   for (const form of [all, { ...all, apply_markdown: false }, { message_ids: [moved, written], narrow }]) {
     const { messages } = await realm.spectator.ok('GET', '/messages', form);
     expect(messageOf(messages, moved).content).toContain('the public figure');
@@ -57,7 +57,7 @@ test('a spectator reads nothing of what a message was before it was moved into a
   expect(messageOf(messages, moved).edit_history).toHaveLength(3);
 });
 
-test('a spectator finds a moved message neither by its old place nor by its old words', async () => {
+test('a spectator cannot find a moved message by its old channel, topic or words', async () => {
   const ask = (terms: Json[]) => realm.spectator.get('/messages', { ...all, narrow: [...narrow, ...terms] });
   for (const operand of ['hidden-topic', 'hidden-second'])
     expect((await ask([{ operator: 'topic', operand }])).body.messages).toEqual([]);
@@ -74,7 +74,7 @@ test('a spectator finds a moved message neither by its old place nor by its old 
   expect(topics.topics.map((topic: Json) => topic.name).sort()).toEqual(['channel events', 'news', 'open']);
 });
 
-test('a spectator sees no real address: in messages, reactions, people, or by asking for one', async () => {
+test('a spectator does not see real addresses in messages, reactions and users, or by searching for one', async () => {
   const emails = [realm.owner, realm.administrator, realm.moderator, realm.member, realm.member2, realm.guest].map(
     (person) => person.email,
   );
@@ -100,7 +100,7 @@ test('a spectator sees no real address: in messages, reactions, people, or by as
   expect((await bySender(realm.member.user_id)).body.messages.length).toBeGreaterThan(0);
 });
 
-test('what only members may ask is refused to a spectator', async () => {
+test('requests that only members may send are rejected for a spectator', async () => {
   for (const path of [
     `/messages/${moved}`,
     `/messages/${moved}/history`,
@@ -122,7 +122,7 @@ test('what only members may ask is refused to a spectator', async () => {
   }
 });
 
-test('pages set headers that keep them from being framed, and from telling where a link led', async () => {
+test('pages set headers against framing and referrers', async () => {
   const { invite_link } = await realm.owner.ok('POST', '/invites/multiuse', {});
   for (const path of [new URL(invite_link).pathname, '/accounts/password/reset', '/accounts/password/reset/none']) {
     const { headers } = await realm.spectator.get(`/${path}`);

@@ -15,7 +15,7 @@ const as = (email: string, api_key: string) => ({
 const memberOf = async (client: Client, id: number): Promise<Json> =>
   (await client.ok('GET', '/users', { user_ids: [id] })).members[0];
 
-test('administrators who may create users do; everybody hears of the newcomer', async () => {
+test('only administrators with the permission can create users, and all users receive the event', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm_user'], client_gravatar: false });
   const email = `new@${realm.host}`;
   const form = { email, password: 'a good password', full_name: 'Newcomer' };
@@ -61,7 +61,7 @@ test('owners decide which administrators may create users', async () => {
   expect(refused(await realm.owner.patch(`/users/${right.user_id}`, { can_create_users: 'maybe' }))).toEqual(bad);
 });
 
-test('nobody but its owner and owners of the organization gets hold of a bot that may create users', async () => {
+test('only its owner and owners of the organization can take over a bot that may create users', async () => {
   const { owner, administrator } = realm;
   const keeper = await realm.person({ role: 'administrator' });
   const { user_id } = await keeper.ok('POST', '/bots', { full_name: 'Registrar', short_name: 'registrar' });
@@ -97,7 +97,7 @@ test('nobody but its owner and owners of the organization gets hold of a bot tha
   expect(await create(await keyReadBy(administrator))).toEqual(bad);
 });
 
-test('a user is found by ID and by address; an unknown one is refused as one of another realm', async () => {
+test('a user can be read by ID and by address, but not an unknown user or a user of another realm', async () => {
   const other = await openRealm({ havePasswords: true });
   const { user } = await realm.member.ok('GET', `/users/${realm.guest.user_id}`, { client_gravatar: false });
   expect(user).toMatchObject({ user_id: realm.guest.user_id, is_guest: true, is_bot: false, bot_type: null });
@@ -109,7 +109,7 @@ test('a user is found by ID and by address; an unknown one is refused as one of 
   expect((await realm.member.ok('GET', '/users', { user_ids: [other.member.user_id] })).members).toEqual([]);
 });
 
-test('spectators list users only where the realm is open to them, without addresses', async () => {
+test('spectators can list users only with spectator access, and without addresses', async () => {
   const open = await openRealm({ havePasswords: true });
   expect(refused(await open.spectator.get('/users'))).toEqual([401, 'UNAUTHORIZED']);
   await open.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
@@ -119,7 +119,7 @@ test('spectators list users only where the realm is open to them, without addres
   expect(member.date_joined).toMatch(/^\d{4}-\d\d-\d\d$/);
 });
 
-test('an address is seen by whom its owner lets; all others get one that only names the account and logs in', async () => {
+test('email_address_visibility decides who sees an address, and others see a placeholder that works for the API', async () => {
   const person = await realm.person();
   const real = person.email;
   const nominal = `user${person.user_id}@${realm.host}`;
@@ -153,7 +153,7 @@ test('an address is seen by whom its owner lets; all others get one that only na
   }
 });
 
-test('only owners make and unmake owners, the last one stays, guests become no administrators', async () => {
+test('only owners can change owners, the last owner must stay, and guests cannot become administrators', async () => {
   const { owner, administrator, moderator } = await openRealm({ havePasswords: true });
   const change = (client: Client, who: Client, role: number) => client.patch(`/users/${who.user_id}`, { role });
   expect(refused(await change(administrator, moderator, 100))).toEqual(bad);
@@ -167,7 +167,7 @@ test('only owners make and unmake owners, the last one stays, guests become no a
   expect(refused(await owner.patch(`/users/${moderator.user_id}`, { role: 400 }))).toEqual(bad);
 });
 
-test('an owner with the permission changes an address, others do not', async () => {
+test('only an owner with the permission can change the address of another user', async () => {
   const person = await realm.person();
   const new_email = `moved${person.user_id}@${realm.host}`;
   expect(refused(await realm.administrator.patch(`/users/${person.email}`, { new_email }))).toEqual(bad);
@@ -180,7 +180,7 @@ test('an owner with the permission changes an address, others do not', async () 
   expect(refused(await person.get('/users/me'))[0]).toBe(401);
 });
 
-test('a key alone changes neither the address of its owner, nor that of another user who may change addresses', async () => {
+test('a key alone cannot change the address of its owner or of another user who may change addresses', async () => {
   const another = await openRealm();
   const { owner } = another;
   const [peer, lesser] = [await another.person({ role: 'owner' }), another.member];
@@ -201,7 +201,7 @@ test('a key alone changes neither the address of its owner, nor that of another 
   await owner.ok('PATCH', `/users/${lesser.user_id}`, { new_email: `lesser@${another.host}` });
 });
 
-test('a deactivated user is refused at once, with all their bots, and comes back without the keys from before', async () => {
+test('a deactivated user and their bots are rejected at once, and reactivation does not restore their keys', async () => {
   const person = await realm.person();
   const bot = await person.ok('POST', '/bots', {
     full_name: `Bot of ${person.user_id}`,
@@ -230,7 +230,7 @@ test('a deactivated user is refused at once, with all their bots, and comes back
   expect(refused(await realm.owner.delete(`/users/${realm.owner.user_id}`))).toEqual(bad);
 });
 
-test('who leaves leaves; the last owner does not', async () => {
+test('users can deactivate themselves, except the last owner', async () => {
   const person = await realm.person({ role: 'guest' });
   await person.ok('DELETE', '/users/me');
   expect(refused(await person.get('/users/me'))).toEqual([401, 'USER_DEACTIVATED']);
@@ -243,7 +243,7 @@ test('who leaves leaves; the last owner does not', async () => {
   ]);
 });
 
-test('a login makes a key of its own; keys end one by one, or all', async () => {
+test('each login creates its own key, and keys can be revoked one by one or all at once', async () => {
   const person = await realm.person();
   const login = async () =>
     (await realm.spectator.ok('POST', '/fetch_api_key', { username: person.email, password: person.password })).api_key;
@@ -258,7 +258,7 @@ test('a login makes a key of its own; keys end one by one, or all', async () => 
   expect([await me(second), await me(person.api_key), await me(api_key)]).toEqual([401, 401, 200]);
 });
 
-test('a person has at most fifty keys: one login more ends the oldest of the client with the most', async () => {
+test('a user has at most 50 keys, and another login revokes the oldest key of the client with the most', async () => {
   const person = await realm.person();
   const login = { username: person.email, password: person.password };
   const keys: string[] = [];
@@ -270,7 +270,7 @@ test('a person has at most fifty keys: one login more ends the oldest of the cli
 });
 
 // From the fiftieth wrong password on, the network has to wait. A repeated login may count twice.
-test('40 logins at once are all answered, and nobody else waits for them', async () => {
+test('40 concurrent logins all get a response and do not delay other requests', async () => {
   const crowded = await openRealm();
   const person = await crowded.person({ hasPassword: true });
   const attempts = Array.from({ length: 40 }, (_, index) =>
@@ -285,7 +285,7 @@ test('40 logins at once are all answered, and nobody else waits for them', async
   expect(status).toBe(413);
 });
 
-test('the sixth wrong password is not looked at, on any gateway; a right one starts anew', async () => {
+test('a login is rejected after five wrong passwords, and a right password resets the count', async () => {
   const person = await realm.person();
   const login = (password: string) => realm.spectator.post('/fetch_api_key', { username: person.email, password });
   for (let count = 0; count < 4; count++) expect(refused(await login('wrong'))).toEqual([401, 'AUTHENTICATION_FAILED']);
@@ -294,7 +294,7 @@ test('the sixth wrong password is not looked at, on any gateway; a right one sta
   expect(refused(await login(person.password))).toEqual([429, 'RATE_LIMIT_HIT']);
 });
 
-test('the newest message in one’s own record is that of a register, whatever else happened since', async () => {
+test('max_message_id of GET /users/me equals that of a register after other events', async () => {
   const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
   const { id } = await realm.member.ok('POST', '/messages', form);
   await realm.member.ok('POST', '/users/me/status', { status_text: 'writing' });
@@ -303,7 +303,7 @@ test('the newest message in one’s own record is that of a register, whatever e
   expect((await realm.member.ok('GET', '/users/me')).max_message_id).toBe(id);
 });
 
-test('a newcomer is told of with a profile that is empty, as it stands in a register', async () => {
+test('the event of a new user equals their entry in a register', async () => {
   const queue = await realm.member.queue({ event_types: ['realm_user'], client_gravatar: false });
   const newcomer = await realm.person();
   const { person } = await queue.next((event) => event.op === 'add' && event.person.user_id === newcomer.user_id);
@@ -312,7 +312,7 @@ test('a newcomer is told of with a profile that is empty, as it stands in a regi
   expect(realm_users.find(({ user_id }: Json) => user_id === newcomer.user_id)).toEqual(person);
 });
 
-test('an ID that no column holds is nobody, not a failure', async () => {
+test('an ID beyond the range of the database returns 400', async () => {
   for (const attempt of [
     realm.member.get('/users', { user_ids: [99_999_999_999] }),
     realm.member.post('/users/me/muted_users/99999999999'),
@@ -323,7 +323,7 @@ test('an ID that no column holds is nobody, not a failure', async () => {
     expect(refused(await attempt)).toEqual(bad);
 });
 
-test('the register of a spectator names the people, as nobody in particular', async () => {
+test('the register of a spectator lists users without personal data', async () => {
   const open = await openRealm({ havePasswords: true });
   await open.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
   const state = await open.spectator.ok('POST', '/register', { fetch_event_types: ['realm_user'] });
@@ -334,7 +334,7 @@ test('the register of a spectator names the people, as nobody in particular', as
   expect(state.cross_realm_bots.length).toBe(2);
 });
 
-test('whoever loses an address is told where the picture is that they made from it', async () => {
+test('a viewer who loses access to an address receives the avatar URL', async () => {
   const person = await realm.person();
   const pictureFor = async (viewer: Client) => (await memberOf(viewer, person.user_id)).avatar_url;
   const pictured = (event: Json) => event.person.user_id === person.user_id && event.person.avatar_url !== undefined;

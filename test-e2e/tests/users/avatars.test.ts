@@ -18,7 +18,7 @@ const fetched = async (path: string): Promise<Json> => {
   return [status, headers['content-type'], Number(headers['content-length'])];
 };
 
-test('a picture is uploaded, told, shown on the person and in messages, served, and taken back', async () => {
+test('an avatar can be uploaded, served, shown with the user and their messages, and removed, with events', async () => {
   const { owner } = realm;
   const person = await realm.person();
   const queue = await realm.guest.queue({ event_types: ['realm_user', 'message'], client_gravatar: true });
@@ -71,7 +71,7 @@ test('a picture is uploaded, told, shown on the person and in messages, served, 
   expect(await userOf(owner, person.user_id)).toMatchObject({ avatar_url: null, avatar_version: 3 });
 });
 
-test('/avatar leads to the picture, by ID and address, for those who may know the person', async () => {
+test('/avatar redirects to the picture by ID and address, and does not reveal to others whether a user exists', async () => {
   const person = await realm.person();
   const { avatar_url } = (await uploadTo(person, '/users/me/avatar')).body;
   const medium = avatar_url.replace('?', '/medium?');
@@ -88,7 +88,7 @@ test('/avatar leads to the picture, by ID and address, for those who may know th
   }
 });
 
-test('what is refused: no file, no picture, too large, and where the realm allows no changes', async () => {
+test('a missing, invalid or large picture is rejected, and any picture if the realm disables changes', async () => {
   const { member, owner } = realm;
   expect(refused(await member.post('/users/me/avatar'))).toEqual([400, 'BAD_REQUEST']);
   const text = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>');
@@ -104,7 +104,7 @@ test('what is refused: no file, no picture, too large, and where the realm allow
   await owner.ok('PATCH', '/realm', { avatar_changes_disabled: false });
 });
 
-test('who has no picture has one drawn, and the icon and the logo of the realm are led to', async () => {
+test('a user without a picture has a drawn one, and the URLs of the icon and the logo redirect', async () => {
   const [status, location] = await redirectOf(realm.spectator, `/avatar/${realm.guest.user_id}`);
   expect(status).toBe(302);
   expect((await fetched(location))[1]).toBe('image/svg+xml');
@@ -114,7 +114,7 @@ test('who has no picture has one drawn, and the icon and the logo of the realm a
   expect((await redirectOf(realm.spectator, '/api/v1/realm/logo?night=true'))[0]).toBe(302);
 });
 
-test('a bot of every kind is made with a picture, and gets another one from its owner or an administrator', async () => {
+test('a bot can be created with a picture, which its owner or an administrator can change', async () => {
   const { member, member2, administrator, owner } = realm;
   const queue = await member.queue({ event_types: ['realm_bot', 'realm_user'], client_gravatar: true });
   const fields = { full_name: 'Painted', short_name: 'painted', bot_type: '2' };

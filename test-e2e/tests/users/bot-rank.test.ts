@@ -24,7 +24,7 @@ const status = async (bot: Client): Promise<number> => (await bot.get('/users/me
 const realmBots = async (who: Client): Promise<Json[]> =>
   (await who.ok('POST', '/register', { fetch_event_types: ['realm_bot'] })).realm_bots;
 
-test('an administrator neither reads the key of a bot with the role of an owner, nor changes it', async () => {
+test('an administrator cannot read the key of a bot with the role of an owner, or change the bot', async () => {
   const { owner, administrator } = realm;
   const queue = await administrator.queue({ event_types: ['realm_bot', 'message'] });
   const bot = await botOf(owner, 100);
@@ -48,7 +48,7 @@ test('an administrator neither reads the key of a bot with the role of an owner,
   expect((await owner.get(`${at}/api_key`)).status).toBe(200);
 });
 
-test('a bot is never put above its owner or above who promotes it', async () => {
+test('a bot cannot get a higher role than its owner or the user who promotes it', async () => {
   const { owner, administrator, member } = realm;
   const bot = await botOf(member);
   for (const role of [100, 200, 300]) {
@@ -68,7 +68,7 @@ test('a bot is never put above its owner or above who promotes it', async () => 
   expect(await roleOf({ user_id })).toBe(200);
 });
 
-test('who is demoted takes their bots with them, also deactivated ones, and all hear of it', async () => {
+test('demoting a user also demotes their bots, even deactivated ones, and sends events', async () => {
   const person = await realm.person({ role: 'owner' });
   const [bot, sleeping] = [await botOf(person, 100), await botOf(person, 200)];
   await person.ok('DELETE', `/bots/${sleeping.user_id}`);
@@ -82,7 +82,7 @@ test('who is demoted takes their bots with them, also deactivated ones, and all 
   expect(await roleOf(sleeping)).toBe(400);
 });
 
-test('a bot that is given to somebody lower is lowered, and its former owner has no key to it', async () => {
+test('giving a bot to a user with a lower role demotes it and revokes the key of its former owner', async () => {
   const { owner, administrator, member, member2 } = realm;
   const bot = await botOf(owner, 100);
   const queue = await member.queue({ event_types: ['realm_bot'] });
@@ -99,7 +99,7 @@ test('a bot that is given to somebody lower is lowered, and its former owner has
   expect(refused(await administrator.get(`/bots/${planted.user_id}/api_key`))).toEqual(bad);
 });
 
-test('a key that an administrator read ends when the bot is put above them, and when they are demoted or gone', async () => {
+test('a key that an administrator read is revoked when the bot gets a higher role or they are demoted', async () => {
   const { owner } = realm;
   const administrator = await realm.person({ role: 'administrator' });
   const read = async (bot: Client): Promise<void> => {
@@ -122,7 +122,7 @@ test('a key that an administrator read ends when the bot is put above them, and 
   expect((await realm.member.ok('GET', '/bots')).bots.map((bot: Json) => bot.api_key)).not.toContain(kept.api_key);
 });
 
-test('a key that an administrator read ends when they are deactivated', async () => {
+test('a key that an administrator read is revoked when they are deactivated', async () => {
   const administrator = await realm.person({ role: 'administrator' });
   const bot = await botOf(realm.member);
   await administrator.ok('GET', `/bots/${bot.user_id}/api_key`);
@@ -132,7 +132,7 @@ test('a key that an administrator read ends when they are deactivated', async ()
   expect((await realm.member.ok('GET', '/bots')).bots.map((each: Json) => each.api_key)).not.toContain(bot.api_key);
 });
 
-test('a key that a bot gave itself ends with the role of an administrator who read the key before', async () => {
+test('a key that a bot regenerated is revoked when an administrator who read an earlier key is demoted', async () => {
   const administrator = await realm.person({ role: 'administrator' });
   const bot = await botOf(realm.owner, 200);
   bot.api_key = (await administrator.ok('GET', `/bots/${bot.user_id}/api_key`)).api_key;
@@ -142,14 +142,14 @@ test('a key that a bot gave itself ends with the role of an administrator who re
   expect(await status(bot)).toBe(401);
 });
 
-test('a bot is told the key of no other bot', async () => {
+test('a bot cannot read the key of another bot', async () => {
   const [bot, other] = [await botOf(realm.owner, 200), await botOf(realm.owner, 200)];
   expect(refused(await bot.get(`/bots/${other.user_id}/api_key`))).toEqual(bad);
   expect(refused(await bot.post(`/bots/${other.user_id}/api_key/regenerate`))).toEqual(bad);
   expect(await status(other)).toBe(200);
 });
 
-test('only its owner is shown the key of a bot in lists and events', async () => {
+test('only its owner sees the key of a bot in lists and events', async () => {
   const { member, administrator } = realm;
   const own = await member.queue({ event_types: ['realm_bot'] });
   const others = await administrator.queue({ event_types: ['realm_bot', 'message'] });
@@ -169,7 +169,7 @@ test('only its owner is shown the key of a bot in lists and events', async () =>
   expect(told).not.toContain(api_key);
 });
 
-test('an administrator who is deactivated while they read the key of a bot knows no key that works', async () => {
+test('an administrator who is deactivated while they read the key of a bot does not get a valid key', async () => {
   const bot = await botOf(realm.owner);
   for (let round = 0; round < 4; round++) {
     const administrator = await realm.person({ role: 'administrator' });
@@ -184,7 +184,7 @@ test('an administrator who is deactivated while they read the key of a bot knows
   }
 });
 
-test('a promotion of a bot and a demotion of its owner at once leave no bot above its owner', async () => {
+test('concurrent promotion of a bot and demotion of its owner do not leave the bot above its owner', async () => {
   for (let round = 0; round < 10; round++) {
     const person = await realm.person({ role: 'owner' });
     const bot = await botOf(person);
@@ -197,7 +197,7 @@ test('a promotion of a bot and a demotion of its owner at once leave no bot abov
   }
 });
 
-test('the token of an outgoing webhook is told to the owner of its bot alone, like the key', async () => {
+test('only the owner of its bot sees the token of an outgoing webhook', async () => {
   const { owner, administrator, member } = realm;
   const types = { event_types: ['realm_bot', 'message'] };
   const [queue, own] = [await administrator.queue(types), await member.queue(types)];
@@ -215,7 +215,7 @@ test('the token of an outgoing webhook is told to the owner of its bot alone, li
   expect(await listed(owner)).toEqual(['']);
 });
 
-test('an outgoing webhook bot that gets another owner gets a token that the former owner does not know', async () => {
+test('an outgoing webhook bot gets a new token when it is given to another owner', async () => {
   const { owner, member } = realm;
   const hook = { bot_type: 3, payload_url: 'https://hooks.example/in', interface_type: 1 };
   const { user_id } = await owner.ok('POST', '/bots', { full_name: 'Moved', short_name: 'moved', ...hook });
@@ -234,7 +234,7 @@ test('an outgoing webhook bot that gets another owner gets a token that the form
   expect(new Set(tokens.flat()).size).toBe(2);
 });
 
-test('an outgoing webhook bot gets no address that is never called', async () => {
+test('an outgoing webhook bot cannot have an address that is never called', async () => {
   const { member } = realm;
   const hook = { full_name: 'Caller', short_name: 'caller', bot_type: 3, interface_type: 1 };
   const { user_id } = await member.ok('POST', '/bots', { ...hook, payload_url: 'https://hooks.example:8443/' });

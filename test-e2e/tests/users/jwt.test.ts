@@ -20,7 +20,7 @@ const refused = ({ status, body }: Answer) => [status, body.code, body.msg];
 const disabled = [400, 'BAD_REQUEST', 'JWT authentication is not enabled for this organization'];
 const bad = [400, 'BAD_REQUEST', 'Bad JSON web token'];
 
-test('a signed token is exchanged for a key of the user whom it names', async () => {
+test('a signed token is exchanged for an API key of its user', async () => {
   const { email, user_id } = realm.member;
   const { status, body } = await exchange(tokenOf({ email: email.toUpperCase() }));
   expect([status, body.email, body.user_id, body.user]).toEqual([200, email, user_id, undefined]);
@@ -39,7 +39,7 @@ test('a signed token is exchanged for a key of the user whom it names', async ()
   expect([first.status, second.body.api_key]).toEqual([200, first.body.api_key]);
 });
 
-test('a token that nobody with the key signed, or that is over, is refused', async () => {
+test('a token with an invalid signature and an expired token are rejected', async () => {
   const { email } = realm.owner;
   const past = Math.floor(Date.now() / 1000) - 600;
   for (const token of [
@@ -57,7 +57,7 @@ test('a token that nobody with the key signed, or that is over, is refused', asy
   expect(refused(await exchange(tokenOf({ user: email })))[2]).toBe('No email specified in JSON web token claims');
 });
 
-test('a token logs in no user of another realm, no bot, and nobody by an address that only names an account', async () => {
+test('a token cannot log in a user of another realm, a bot, or a user by a placeholder address', async () => {
   const { bots } = await realm.member
     .ok('POST', '/bots', { full_name: 'Token Bot', short_name: 'token' })
     .then(() => realm.member.ok('GET', '/bots'));
@@ -75,7 +75,7 @@ test('a token logs in no user of another realm, no bot, and nobody by an address
   expect(refused(await exchange(tokenOf({ email: other.member.email }), other))).toEqual(bad);
 });
 
-test('deactivated people are refused, and so is everybody once the key is removed', async () => {
+test('deactivated users are rejected, and all users once the key is removed', async () => {
   const person = await realm.person();
   await realm.owner.ok('DELETE', `/users/${person.user_id}`);
   const { status, body } = await exchange(tokenOf({ email: person.email }));

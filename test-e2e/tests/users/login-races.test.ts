@@ -45,7 +45,7 @@ function tokenOf(email: string): string {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
 
-test('an address or a password that changes during a login ends the login', async () => {
+test('a login fails if the address or the password changes during it', async () => {
   const { spectator } = realm;
   const changes: [change: string, value: string][] = [
     ['UPDATE users.account SET email = $2 WHERE id = $1', 'new'],
@@ -68,7 +68,7 @@ test('an address or a password that changes during a login ends the login', asyn
   }
 });
 
-test('a login with a token is refused if the key of tokens is removed or replaced during it', async () => {
+test('a login with a token fails if the JWT key is removed or replaced during it', async () => {
   const login = () => realm.spectator.post('/jwt/fetch_api_key', { token: tokenOf(realm.member.email) });
   const removed = await during('DELETE FROM users.jwt_key WHERE realm_id = $1', [realm.id], login);
   expect(refused(removed)).toEqual([400, 'BAD_REQUEST']);

@@ -29,7 +29,7 @@ test('a user cannot prevent their deactivation with many bots in many groups', a
   expect(event.user_ids).toHaveLength(bots);
 });
 
-test('bots that were given to others count for the member who created them, and for nobody else', async () => {
+test('a bot that is given to another user counts only for the member who created it', async () => {
   const { member, member2 } = await openRealm();
   const add = (who: Client, name: string) => who.post('/bots', { full_name: name, short_name: name });
   expect((await add(member, 'first')).status).toBe(200);
@@ -45,7 +45,7 @@ test('bots that were given to others count for the member who created them, and 
   expect(answers.map(({ body }) => body.msg)).toEqual(['', text, '']);
 });
 
-test('a user takes over no more bots than one user may have', async () => {
+test('a user cannot take over more bots than a user may have', async () => {
   const { administrator, member, member2 } = await openRealm();
   const add = (who: Client, name: string) => who.ok('POST', '/bots', { full_name: name, short_name: name });
   const [own, given] = [await add(member2, 'own'), await add(member, 'given')];
@@ -60,7 +60,7 @@ test('a user takes over no more bots than one user may have', async () => {
   await administrator.ok('PATCH', `/bots/${given.user_id}`, give);
 });
 
-test('a user becomes an administrator and a member again in an organization with 26,000 bots', async () => {
+test('a user can become an administrator and a member again in an organization with 26,000 bots', async () => {
   const realm = await openRealm();
   const { owner, member, member2 } = realm;
   const { user_id } = await member.ok('POST', '/bots', { full_name: 'First', short_name: 'first' });
@@ -79,7 +79,7 @@ test('a user becomes an administrator and a member again in an organization with
   }
 });
 
-test('the bots of a user who is demoted are lowered at once, also deactivated ones', async () => {
+test('all bots of a demoted user are demoted together, even deactivated ones', async () => {
   const { owner, administrator } = await openRealm();
   const ids: number[] = [];
   for (const name of ['one', 'two', 'three']) {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 const refused = ({ status, body }: Json): Json => [status, body.code];
 const bad = [400, 'BAD_REQUEST'];
 
-test('a user is muted once, not oneself, not a stranger; it is told to oneself alone', async () => {
+test('a user can mute another user once, but not themselves or an unknown user, and only they receive events', async () => {
   const { member, guest } = realm;
   const queue = await member.queue({ event_types: ['muted_users'] });
   const other = await guest.queue({ event_types: ['muted_users', 'message'] });
@@ -25,7 +25,7 @@ test('a user is muted once, not oneself, not a stranger; it is told to oneself a
   expect((await other.settle()).filter(({ type }) => type === 'muted_users')).toEqual([]);
 });
 
-test('alert words are a list without doubles, told to oneself', async () => {
+test('alert words are stored without duplicates, and only their user receives the events', async () => {
   const { member } = realm;
   const queue = await member.queue({ event_types: ['alert_words'] });
   expect(await member.ok('POST', '/users/me/alert_words', { alert_words: ['Tea', ' tea ', 'coffee'] })).toMatchObject({
@@ -38,7 +38,7 @@ test('alert words are a list without doubles, told to oneself', async () => {
   expect((await realm.guest.ok('GET', '/users/me/alert_words')).alert_words).toEqual([]);
 });
 
-test('a status is set, told to all, read, cleared, and set for others by administrators', async () => {
+test('a status can be set, read and cleared, and administrators can set it for others', async () => {
   const { member, guest, administrator } = realm;
   const queue = await guest.queue({ event_types: ['user_status'] });
   await member.ok('POST', '/users/me/status', { status_text: ' on holiday ', emoji_name: 'tada' });
@@ -67,7 +67,7 @@ test('a status is set, told to all, read, cleared, and set for others by adminis
   expect((await guest.ok('GET', `/users/${member.user_id}/status`)).status).toEqual({ away: true });
 });
 
-test('a bot is made, seen by its owner and administrators, changed, given away and ended', async () => {
+test('a bot can be created, changed, given away and deactivated, and is visible to its owner and administrators', async () => {
   const { member, member2, administrator, guest } = realm;
   const types = { event_types: ['realm_bot', 'message'], fetch_event_types: ['realm_bot'] };
   const [own, boss, stranger] = [
@@ -114,7 +114,7 @@ test('a bot is made, seen by its owner and administrators, changed, given away a
   await stranger.next((event) => event.op === 'update' && event.bot.is_active === false);
 });
 
-test('bots can be muted, those of the realm itself too', async () => {
+test('bots can be muted, including those of the realm', async () => {
   const { members } = await realm.member2.ok('GET', '/users');
   const bot = members.find((user: Json) => user.is_bot);
   await realm.member2.ok('POST', `/users/me/muted_users/${bot.user_id}`);
@@ -122,7 +122,7 @@ test('bots can be muted, those of the realm itself too', async () => {
   expect(muted_users).toMatchObject([{ id: bot.user_id }]);
 });
 
-test('a bot for incoming webhooks sends, and reads nothing', async () => {
+test('a bot for incoming webhooks can send, but cannot read', async () => {
   const form = { full_name: 'Hook', short_name: 'hook', bot_type: 2 };
   const made = await realm.member.ok('POST', '/bots', form);
   const bot = new Client(realm.member, { ...made, email: `hook-bot@${realm.host}`, full_name: 'Hook' });
@@ -138,7 +138,7 @@ test('a bot for incoming webhooks sends, and reads nothing', async () => {
     expect(refused(await attempt)).toEqual(bad);
 });
 
-test('a bot can give itself a new key, which its owner can be shown', async () => {
+test('a bot can regenerate its key, and its owner can read the new one', async () => {
   const made = await realm.member.ok('POST', '/bots', { full_name: 'Locksmith', short_name: 'locksmith', bot_type: 1 });
   const bot = new Client(realm.member, { ...made, email: `locksmith-bot@${realm.host}`, full_name: 'Locksmith' });
   const queue = await realm.member.queue({ event_types: ['realm_bot'] });
@@ -151,7 +151,7 @@ test('a bot can give itself a new key, which its owner can be shown', async () =
   await bot.ok('GET', '/users/me');
 });
 
-test('whom a bot is given to is named by the address that everybody knows', async () => {
+test('the response to giving a bot away contains the visible address of its new owner', async () => {
   const { member, administrator } = realm;
   const shy = await realm.person();
   await shy.ok('PATCH', '/settings', { email_address_visibility: 4 });
@@ -160,7 +160,7 @@ test('whom a bot is given to is named by the address that everybody knows', asyn
   expect(bot_owner).toBe(`user${shy.user_id}@${realm.host}`);
 });
 
-test('where names are to be unique, bots bear no name of a person either', async () => {
+test('a bot cannot have the name of a user in a realm that requires unique names', async () => {
   const { owner, member, member2 } = realm;
   const form = { full_name: member2.full_name, short_name: 'double', bot_type: 1 };
   await owner.ok('PATCH', '/realm', { require_unique_names: true });
@@ -173,14 +173,14 @@ test('where names are to be unique, bots bear no name of a person either', async
   await owner.ok('PATCH', '/realm', { require_unique_names: false });
 });
 
-test('limits count characters, not what they are stored as', async () => {
+test('limits count characters, not code units', async () => {
   const { member } = realm;
   await member.ok('POST', '/users/me/status', { status_text: '🌳'.repeat(60) });
   expect(refused(await member.post('/users/me/status', { status_text: '🌳'.repeat(61) }))).toEqual(bad);
   expect(refused(await member.patch('/settings', { full_name: '🌳' }))).toEqual(bad);
 });
 
-test('a bot for incoming webhooks is told its rate also where it is refused', async () => {
+test('a bot for incoming webhooks receives rate headers even if it is rejected', async () => {
   const made = await realm.member.ok('POST', '/bots', { full_name: 'Counted', short_name: 'counted', bot_type: 2 });
   const bot = new Client(realm.member, { ...made, email: `counted-bot@${realm.host}`, full_name: 'Counted' });
   const { status, headers } = await bot.get('/users');

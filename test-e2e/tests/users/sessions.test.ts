@@ -20,7 +20,7 @@ async function loggedIn(who: Client, at = realm): Promise<Browser> {
   return browser;
 }
 
-test('a login with email and password begins a session that scripts cannot read', async () => {
+test('a login with email and password starts a session that scripts cannot read', async () => {
   const browser = new Browser(realm.spectator);
   const page = await browser.send('GET', '/accounts/login?next=/x');
   expect([page.status, page.body]).toEqual([200, expect.stringContaining('name="password"')]);
@@ -40,7 +40,7 @@ test('a login with email and password begins a session that scripts cannot read'
   expect([me.status, me.body.user_id]).toEqual([200, realm.member.user_id]);
 });
 
-test('every operation of the API is there for sessions, as the same person', async () => {
+test('operations of the API work with a session as the same user', async () => {
   const browser = await loggedIn(realm.member);
   const sent = await browser.json('POST', '/messages', {
     type: 'direct',
@@ -57,7 +57,7 @@ test('every operation of the API is there for sessions, as the same person', asy
   expect(refused(await browser.json('GET', '/nothing'))).toEqual([404, 'NOT_FOUND']);
 });
 
-test('a message of a browser counts as one of the website', async () => {
+test('a message from a browser has the client website', async () => {
   const browser = await loggedIn(realm.member);
   const form = { type: 'direct', to: [realm.guest.user_id], content: 'hello' };
   const headers = { 'x-csrftoken': browser.token, 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' };
@@ -86,7 +86,7 @@ test('the API ignores sessions, and /json ignores keys', async () => {
   expect(refused(await browser.json('GET', '/users/me'))).toEqual(loggedOut);
 });
 
-test('a page of another site changes nothing with the cookies of its visitor', async () => {
+test('a page of another site cannot change data with the cookies of its visitor', async () => {
   const browser = await loggedIn(realm.member);
   const form = { full_name: 'Taken Over' };
   const stranger = await loggedIn(realm.guest);
@@ -125,7 +125,7 @@ test('a page of another site changes nothing with the cookies of its visitor', a
   expect([field.status, field.body.ignored_parameters_unsupported]).toEqual([200, undefined]);
 });
 
-test('no answer under /json can be read by a page of another site', async () => {
+test('a page of another site cannot read responses under /json', async () => {
   const browser = await loggedIn(realm.member);
   for (const [method, path] of [
     ['GET', '/json/server_settings'],
@@ -143,7 +143,7 @@ test('no answer under /json can be read by a page of another site', async () => 
   expect(open.headers['access-control-allow-origin']).toBe('*');
 });
 
-test('another site logs nobody in, and out only whom it may read', async () => {
+test('another site cannot log a user in or out', async () => {
   const { email, password } = realm.member;
   const browser = new Browser(realm.spectator);
   const elsewhere: Record<string, string>[] = [
@@ -168,7 +168,7 @@ test('another site logs nobody in, and out only whom it may read', async () => {
   expect((await browser.json('GET', '/users/me')).status).toBe(200);
 });
 
-test('a login never takes over a session or a token that somebody else set in the browser', async () => {
+test('a login does not adopt a session or a token that another user set in the browser', async () => {
   const browser = new Browser(realm.spectator);
   const attacker = await loggedIn(realm.guest);
   browser.cookies.set('sessionid', attacker.session).set('csrftoken', attacker.token);
@@ -190,7 +190,7 @@ test('a login never takes over a session or a token that somebody else set in th
   expect(refused(await realm.spectator.send('GET', '//json/users/me', {}, plain))).toEqual(loggedOut);
 });
 
-test('a session of one realm is none in another', async () => {
+test('a session of one realm is rejected in another', async () => {
   const other = await openRealm({ havePasswords: true });
   const browser = await loggedIn(realm.owner);
   const there = new Browser(other.spectator);
@@ -200,7 +200,7 @@ test('a session of one realm is none in another', async () => {
   expect((await there.login(realm.owner.email, realm.owner.password)).status).toBe(401);
 });
 
-test('wrong passwords are refused with the page, and wait like those of keys', async () => {
+test('wrong passwords return the login page and share the rate limit of key logins', async () => {
   const person = await realm.person();
   const browser = new Browser(realm.spectator);
   const hostile = { next: '"><script>alert(1)</script>' };
@@ -215,7 +215,7 @@ test('wrong passwords are refused with the page, and wait like those of keys', a
   expect(refused(byKey)).toEqual([429, 'RATE_LIMIT_HIT']);
 });
 
-test('a login leads only to paths of this server', async () => {
+test('a login redirects only to paths of this server', async () => {
   const { email, password } = await realm.person();
   for (const next of [
     'https://evil.example/',
@@ -231,7 +231,7 @@ test('a login leads only to paths of this server', async () => {
   }
 });
 
-test('a logout ends the session and its polls; elsewhere the person stays logged in', async () => {
+test('a logout ends the session and its polls, but not other sessions of the user', async () => {
   const person = await realm.person();
   const [here, there] = [await loggedIn(person), await loggedIn(person)];
   const { body } = await here.json('POST', '/register', { event_types: ['message'] });
@@ -255,7 +255,7 @@ test('a logout ends the session and its polls; elsewhere the person stays logged
   expect(refused(await person.get('/users/me'))).toEqual([401, 'INVALID_API_KEY']);
 });
 
-test('a new password ends all sessions but the one that sets it', async () => {
+test('a new password ends all sessions except the current one', async () => {
   const person = await realm.person();
   const [here, there] = [await loggedIn(person), await loggedIn(person)];
   const passwords = { old_password: person.password, new_password: 'another good password' };
@@ -265,7 +265,7 @@ test('a new password ends all sessions but the one that sets it', async () => {
   expect(refused(await person.get('/users/me'))).toEqual([401, 'INVALID_API_KEY']);
 });
 
-test('a regenerated key, a deactivation and a reactivation end sessions', async () => {
+test('regenerating the key, deactivation and reactivation end sessions', async () => {
   const person = await realm.person();
   const [here, there] = [await loggedIn(person), await loggedIn(person)];
   const { body } = await here.json('POST', '/users/me/api_key/regenerate');
@@ -282,7 +282,7 @@ test('a regenerated key, a deactivation and a reactivation end sessions', async 
   expect(refused(await again.json('GET', '/users/me'))).toEqual(loggedOut);
 });
 
-test('sessions are listed with the keys, end one by one, and are at most twenty', async () => {
+test('sessions are listed with the keys, can be revoked one by one, and are limited to twenty', async () => {
   const person = await realm.person();
   const first = await loggedIn(person);
   const browsers = [first];
@@ -298,7 +298,7 @@ test('sessions are listed with the keys, end one by one, and are at most twenty'
   expect((await list()).length).toBe(20);
 });
 
-test('images of messages are shown to a browser with a session, and to no other', async () => {
+test('images of messages are shown only to a browser with a session', async () => {
   const browser = await loggedIn(realm.member);
   const { url } = (await uploadTo(realm.member, '/user_uploads')).body;
   expect((await browser.send('GET', url)).status).toBe(200);
@@ -307,7 +307,7 @@ test('images of messages are shown to a browser with a session, and to no other'
   expect((await browser.send('GET', url)).status).not.toBe(200);
 });
 
-test('a session is stored as a hash, lasts longer with each use, and not beyond its latest end', async () => {
+test('a session is stored as a hash, and each use extends it up to its latest end', async () => {
   const person = await realm.person();
   const browser = await loggedIn(person);
   const [used, late, old] = [await loggedIn(person), await loggedIn(person), await loggedIn(person)];

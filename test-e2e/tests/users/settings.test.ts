@@ -73,7 +73,7 @@ const ownOnly: [string, Json, Json, Json][] = [
   ['enable_login_emails', true, false, 'x'],
 ];
 
-test('every setting has its default, takes what is allowed, announces it to oneself alone and refuses the rest', async () => {
+test('every setting has a default, accepts only valid values, and sends its event to its user only', async () => {
   const person = await realm.person();
   const queue = await person.queue({ event_types: ['user_settings'], fetch_event_types: ['user_settings'] });
   const others = await realm.member.queue({ event_types: ['user_settings', 'message'] });
@@ -91,7 +91,7 @@ test('every setting has its default, takes what is allowed, announces it to ones
   expect((await others.settle()).filter(({ type }) => type === 'user_settings')).toEqual([]);
 });
 
-test('unknown and unchanged parameters are listed, and what is unchanged is no event', async () => {
+test('unknown and unchanged parameters are listed, and unchanged values do not send events', async () => {
   const person = await realm.person();
   const answer = await person.ok('PATCH', '/settings', { enter_sends: false, dense_mode: true, color_scheme: 2 });
   expect(answer.ignored_parameters_unsupported.toSorted()).toEqual(['dense_mode', 'enter_sends']);
@@ -101,7 +101,7 @@ test('unknown and unchanged parameters are listed, and what is unchanged is no e
   expect((await queue.settle()).filter(({ type }) => type === 'user_settings')).toEqual([]);
 });
 
-test('the deprecated operations do the same; strings may also be JSON', async () => {
+test('the deprecated operations change the same settings, and accept strings as JSON', async () => {
   const person = await realm.person();
   await person.ok('PATCH', '/settings/display', { web_home_view: '"all_messages"' });
   await person.ok('PATCH', '/settings/notifications', { enable_sounds: false });
@@ -133,7 +133,7 @@ test('clients without user_settings_object get the legacy events and flat keys, 
   expect(kinds).toEqual(['user_settings', 'user_settings', 'user_settings']);
 });
 
-test('the realm defaults are for administrators, are announced to all and change only who joins later', async () => {
+test('administrators can change the realm defaults, which are sent to all users and apply to new users only', async () => {
   for (const client of [realm.moderator, realm.member, realm.guest])
     expect(refused(await client.patch('/realm/user_settings_defaults', { enter_sends: true }))).toEqual([
       400,
@@ -164,7 +164,7 @@ test('the realm defaults are for administrators, are announced to all and change
     await realm.owner.ok('PATCH', '/realm/user_settings_defaults', { [name]: initial });
 });
 
-test('a name change is told to all; it is refused where names are fixed, but not to administrators', async () => {
+test('a name change is sent to all users, and is rejected for members if the realm disables name changes', async () => {
   const person = await realm.person();
   const queue = await realm.guest.queue({ event_types: ['realm_user'] });
   await person.ok('PATCH', '/settings', { full_name: ' New Name ' });
@@ -180,7 +180,7 @@ test('a name change is told to all; it is refused where names are fixed, but not
   await realm.owner.ok('PATCH', '/realm', { name_changes_disabled: false });
 });
 
-test('a password change needs the old one and ends all keys but the one that asked', async () => {
+test('a password change requires the old password and revokes all other keys', async () => {
   const person = await realm.person();
   const fresh = 'another fine password';
   for (const form of [
@@ -203,7 +203,7 @@ test('a password change needs the old one and ends all keys but the one that ask
   expect((await login(fresh)).status).toBe(200);
 });
 
-test('a new address needs the password, and an account without one is told how to get one', async () => {
+test('a new address requires the password, and an account without a password gets instructions to set one', async () => {
   const person = await realm.person();
   const email = `wanted${person.user_id}@${realm.host}`;
   for (const form of [{ email }, { email, old_password: 'wrong one' }])
@@ -215,7 +215,7 @@ test('a new address needs the password, and an account without one is told how t
   expect([status, body.msg]).toEqual([400, expect.stringContaining('/accounts/password/reset')]);
 });
 
-test('bots have no settings', async () => {
+test('bots cannot change settings', async () => {
   const { user_id, api_key } = await realm.member.ok('POST', '/bots', {
     full_name: 'Setting Bot',
     short_name: 'setting',
@@ -226,7 +226,7 @@ test('bots have no settings', async () => {
   expect(refused(answer)).toEqual([400, 'BAD_REQUEST']);
 });
 
-test('commands typed as text change the view; unknown ones are refused', async () => {
+test('commands change the display settings, and unknown commands are rejected', async () => {
   const person = await realm.person();
   const queue = await person.queue({
     event_types: ['user_settings'],
@@ -251,7 +251,7 @@ test('commands typed as text change the view; unknown ones are refused', async (
     expect(refused(await person.post('/zcommand', { command }))).toEqual([400, 'BAD_REQUEST']);
 });
 
-test('administrators are told who agrees to an export of what is private to them, and read it', async () => {
+test('administrators can read who agrees to an export of private data, and receive events about it', async () => {
   const person = await realm.person();
   const [told, not] = [await realm.administrator.queue(), await realm.member.queue()];
   await person.ok('PATCH', '/settings', { allow_private_data_export: true });
