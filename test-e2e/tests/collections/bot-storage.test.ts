@@ -6,7 +6,7 @@ beforeAll(async () => {
   realm = await openRealm();
 });
 
-test('a bot keeps texts under keys of its own: written, read, and forgotten, by key or all', async () => {
+test('a bot can write, read and delete texts under its own keys, one by one or all at once', async () => {
   const { member, member2 } = realm;
   await member.ok('PUT', '/bot_storage', { storage: { colour: 'red', size: '3' } });
   await member.ok('PUT', '/bot_storage', { storage: { size: '4' } });
@@ -19,7 +19,7 @@ test('a bot keeps texts under keys of its own: written, read, and forgotten, by 
   expect((await member.ok('GET', '/bot_storage')).storage).toEqual({});
 });
 
-test('a key that is not there, and values that are no text, are refused', async () => {
+test('a missing key and values that are not text are rejected', async () => {
   const { member } = realm;
   const missing = await member.get('/bot_storage', { keys: ['nothing'] });
   expect([missing.status, missing.body.code, missing.body.msg]).toEqual([400, 'BAD_REQUEST', 'Key does not exist.']);
@@ -35,7 +35,7 @@ const sizeOf = async (userId: number) => {
   return rows[0];
 };
 
-test('entries and their bytes are counted when they are added, changed and removed', async () => {
+test('the counters of entries and bytes follow added, changed and removed entries', async () => {
   const person = await realm.person();
   await person.ok('PUT', '/bot_storage', { storage: { a: 'xy', é: '€' } });
   expect(await sizeOf(person.user_id)).toEqual({ entries: 2, bytes: 8 });
@@ -49,7 +49,7 @@ test('entries and their bytes are counted when they are added, changed and remov
   expect(await sizeOf(person.user_id)).toEqual({ entries: 0, bytes: 0 });
 });
 
-test('an account keeps at most 10,000 entries, also if they are short', async () => {
+test('an account can store at most 10,000 entries, even if they are short', async () => {
   const person = await realm.person();
   const storage = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`${index}`, '']));
   await person.ok('PUT', '/bot_storage', { storage });
@@ -58,7 +58,7 @@ test('an account keeps at most 10,000 entries, also if they are short', async ()
   await person.ok('PUT', '/bot_storage', { storage: { 1: 'changed' } });
 });
 
-test('a person and the bots that they created share a limit, also after the bot was given away', async () => {
+test('a user and the bots that they created share a limit, even after a bot is given to another user', async () => {
   const person = await realm.person();
   const [full_name, short_name] = ['Keeper', `keeper${person.user_id}`];
   const { user_id, api_key } = await person.ok('POST', '/bots', { full_name, short_name });

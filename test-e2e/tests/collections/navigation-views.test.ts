@@ -10,7 +10,7 @@ const list = async (): Promise<Json[]> => (await realm.member.ok('GET', '/naviga
 const refused = ({ status, body }: Json): Json => [status, body.code];
 const badRequest = [400, 'BAD_REQUEST'];
 
-test('POST /navigation_views adds (4.15): told to oneself alone, listed in order, in the register', async () => {
+test('POST /navigation_views adds a view to the list and the register and sends an event to its user only (4.15)', async () => {
   const own = await realm.member.queue({ event_types: ['navigation_view'] });
   const other = await realm.owner.queue({ event_types: ['navigation_view', 'message'] });
   await realm.member.ok('POST', '/navigation_views', { fragment: 'narrow/is/starred', is_pinned: true });
@@ -31,7 +31,7 @@ test('POST /navigation_views adds (4.15): told to oneself alone, listed in order
   expect(await other.settle()).toEqual([]);
 });
 
-test('refused: a blank fragment, one twice, a name twice, a name on a built-in view, none on another, one too long', async () => {
+test('invalid or duplicate fragments and invalid, missing or duplicate names are rejected', async () => {
   await realm.member2.ok('POST', '/navigation_views', { fragment: 'inbox', is_pinned: true });
   await realm.member2.ok('POST', '/navigation_views', { fragment: 'narrow/a', is_pinned: true, name: 'A' });
   for (const form of [
@@ -51,7 +51,7 @@ test('refused: a blank fragment, one twice, a name twice, a name on a built-in v
   ]);
 });
 
-test('PATCH and DELETE name the view by its encoded fragment; only what changes is told', async () => {
+test('PATCH and DELETE address a view by its encoded fragment, and events contain only changed values', async () => {
   const fragment = 'narrow/channel/7-général/topic/a.2Fb';
   await realm.member.ok('POST', '/navigation_views', { fragment, is_pinned: false, name: 'Topic' });
   const path = `/navigation_views/${encodeURIComponent(fragment)}`;
@@ -67,7 +67,7 @@ test('PATCH and DELETE name the view by its encoded fragment; only what changes 
   expect((await list()).map((view) => view.fragment)).not.toContain(fragment);
 });
 
-test('a view that is not there, or is of somebody else, is 404 with BAD_REQUEST', async () => {
+test('a missing view and a view of another user return 404 with BAD_REQUEST', async () => {
   await realm.owner.ok('POST', '/navigation_views', { fragment: 'drafts', is_pinned: true });
   for (const attempt of [
     realm.guest.patch('/navigation_views/drafts', { is_pinned: false }),
@@ -77,7 +77,7 @@ test('a view that is not there, or is of somebody else, is 404 with BAD_REQUEST'
     expect(refused(await attempt)).toEqual([404, 'BAD_REQUEST']);
 });
 
-test('a name of null is none', async () => {
+test('a view created with a null name has no name', async () => {
   await realm.administrator.ok('POST', '/navigation_views', { fragment: 'scheduled', is_pinned: true, name: null });
   const { navigation_views } = await realm.administrator.ok('GET', '/navigation_views');
   expect(navigation_views).toEqual([{ fragment: 'scheduled', is_pinned: true }]);

@@ -1,7 +1,7 @@
 import { openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('a step that was seen is no longer listed; an unknown one is refused', async () => {
+test('a completed step is removed from the list, and an unknown step is rejected', async () => {
   const realm = await openRealm();
   const state = await realm.member.ok('POST', '/register', { fetch_event_types: ['onboarding_steps'] });
   expect(state.onboarding_steps).toContainEqual({ type: 'one_time_notice', name: 'intro_inbox_view_modal' });
@@ -13,7 +13,7 @@ test('a step that was seen is no longer listed; an unknown one is refused', asyn
   expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
 });
 
-test('the tutorial of old clients is accepted, and has no effect', async () => {
+test('the tutorial status of old clients is accepted and has no effect', async () => {
   const realm = await openRealm();
   await realm.member.ok('POST', '/users/me/tutorial_status', { status: 'finished' });
   const { status, body } = await realm.member.post('/users/me/tutorial_status', { status: 'lost' });

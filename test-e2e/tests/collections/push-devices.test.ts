@@ -12,7 +12,7 @@ const badRequest = [400, 'BAD_REQUEST'];
 const token = Buffer.from('a device token').toString('base64');
 
 test.each(['/users/me/apns_device_token', '/users/me/ios_device_token'])(
-  '%s takes a token and an app ID (4.13)',
+  '%s accepts a token and an app ID (4.13)',
   async (path) => {
     await realm.member.ok('POST', path, { token, appid: 'org.natter.App-1' });
     await realm.member.ok('POST', path, { token, appid: 'org.natter.App-1' });
@@ -31,7 +31,7 @@ test.each(['/users/me/apns_device_token', '/users/me/ios_device_token'])(
   },
 );
 
-test.each(['/users/me/android_gcm_reg_id', '/users/me/android_device_token'])('%s takes a token', async (path) => {
+test.each(['/users/me/android_gcm_reg_id', '/users/me/android_device_token'])('%s accepts a token', async (path) => {
   await realm.guest.ok('POST', path, { token: 'any:characters_are-fine' });
   await realm.guest.ok('DELETE', path, { token: 'any:characters_are-fine' });
   expect(refused(await realm.guest.post(path, { token: '' }))).toEqual(badRequest);
@@ -39,7 +39,7 @@ test.each(['/users/me/android_gcm_reg_id', '/users/me/android_device_token'])('%
   expect(refused(await realm.guest.delete(path, { token: 'never' }))).toEqual(badRequest);
 });
 
-test('an encrypted registration is kept, pending, told to oneself, in the register', async () => {
+test('an encrypted registration is stored as pending, returned by the register and sent to its user', async () => {
   const form = {
     token_kind: 'fcm',
     push_account_id: 7,
@@ -56,14 +56,14 @@ test('an encrypted registration is kept, pending, told to oneself, in the regist
     expect(refused(await realm.member.post('/mobile_push/register', { ...form, ...wrong }))).toEqual(badRequest);
 });
 
-test('a test for a device that nobody registered is INVALID_PUSH_DEVICE_TOKEN', async () => {
+test('a test notification to an unregistered device returns INVALID_PUSH_DEVICE_TOKEN', async () => {
   expect(refused(await realm.owner.post('/mobile_push/test_notification', { token: 'x' }))).toEqual([
     400,
     'INVALID_PUSH_DEVICE_TOKEN',
   ]);
 });
 
-test('a client device is made known, given a key and a token, and forgotten; it is told to oneself, and in the register', async () => {
+test('a client device is added, given a key and a token, and removed, each with an event and in the register', async () => {
   const state = async () => (await realm.member2.ok('POST', '/register', { fetch_event_types: ['device'] })).devices;
   const queue = await realm.member2.queue({ event_types: ['device'] });
   const { device_id } = await realm.member2.ok('POST', '/register_client_device');
@@ -92,7 +92,7 @@ test('a client device is made known, given a key and a token, and forgotten; it 
   expect(refused(await realm.member2.post('/remove_client_device', { device_id }))).toEqual(badRequest);
 });
 
-test('a token that no index can hold is refused, as is such a key of a bot', async () => {
+test('a token and a storage key that are too long for an index are rejected', async () => {
   // Random, because Postgres compresses repetitive values.
   const long = randomBytes(3_100).toString('base64').slice(0, 4_096);
   const tooLong = [400, 'A value is too long'];

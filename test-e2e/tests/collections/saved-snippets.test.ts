@@ -8,7 +8,7 @@ beforeAll(async () => {
 
 const refused = ({ status, body }: Json): Json => [status, body.code];
 
-test('snippets are saved, listed, changed and removed; each told to oneself alone and in the register', async () => {
+test('a snippet is saved, changed and removed in the list and the register, and only its user receives events', async () => {
   const queue = await realm.member.queue({ event_types: ['saved_snippets'] });
   const { saved_snippet_id } = await realm.member.ok('POST', '/saved_snippets', {
     title: ' Hi ',

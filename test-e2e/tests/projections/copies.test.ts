@@ -197,7 +197,7 @@ beforeAll(async () => {
   realm = await openRealm();
 });
 
-test('after each change every copy equals its owner, and each event that copies are made of occurs', async () => {
+test('after each change every copy equals its source, and each event type that copies use occurs', async () => {
   for (const [what, step] of steps) {
     await step();
     // Consumers follow a moment later.

@@ -24,7 +24,7 @@ const settings = async (): Promise<Json> => {
   return Object.fromEntries(names.map((name) => [name, state[`realm_${name}`]]));
 };
 
-test('settings that name a channel name none when it is archived', async () => {
+test('archiving a channel clears the settings that refer to it', async () => {
   const { owner, member } = realm;
   const [id, other] = [await create(), await create()];
   await owner.ok('PATCH', '/realm', all(id));
@@ -40,7 +40,7 @@ test('settings that name a channel name none when it is archived', async () => {
   expect(await settings()).toEqual({ ...all(-1), signup_announcements_stream_id: id });
 });
 
-test('the channel for reports stays private', async () => {
+test('the channel for reports must stay private', async () => {
   const { owner } = realm;
   const id = await create();
   await owner.ok('PATCH', '/realm', { moderation_request_channel_id: id });
@@ -56,7 +56,7 @@ test('the channel for reports stays private', async () => {
 test.each<[string, Json, (channel: Json) => boolean]>([
   ['archived', { is_archived: true }, (channel) => !channel.is_archived],
   ['made public', { is_private: false }, (channel) => channel.invite_only],
-])('a channel that is %s while it becomes the one for reports is not left as that', async (_, change, mayBe) => {
+])('a channel that is concurrently %s does not remain the channel for reports', async (_, change, mayBe) => {
   const { owner, administrator } = realm;
   const outcomes: number[] = [];
   for (let round = 0; round < 15; round++) {

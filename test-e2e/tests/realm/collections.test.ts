@@ -10,7 +10,7 @@ beforeEach(async () => {
 const refused = ({ status, body }: Json): Json => [status, body.code];
 const badRequest = [400, 'BAD_REQUEST'];
 
-test('linkifiers: added, changed, ordered, removed; the whole list told to clients that know URL templates', async () => {
+test('linkifiers can be added, changed, ordered and removed, and clients with URL templates receive the list', async () => {
   const knowing = await realm.guest.queue({
     event_types: ['realm_linkifiers'],
     client_capabilities: { linkifier_url_template: true },
@@ -45,7 +45,7 @@ test('linkifiers: added, changed, ordered, removed; the whole list told to clien
   expect((await register(false)).realm_linkifiers).toEqual([]);
 });
 
-test('linkifiers that are refused', async () => {
+test('invalid linkifiers are rejected', async () => {
   const { id } = await realm.owner.ok('POST', '/realm/filters', {
     pattern: 'taken',
     url_template: 'https://e.example',
@@ -73,7 +73,7 @@ test('linkifiers that are refused', async () => {
   );
 });
 
-test('playgrounds: added and removed; the template has the one variable code', async () => {
+test('playgrounds can be added and removed, and their template must have only the variable code', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm_playgrounds'] });
   const form = { name: 'Try it', pygments_language: 'Python', url_template: 'https://play.example/?c={code}' };
   const { id } = await realm.owner.ok('POST', '/realm/playgrounds', form);
@@ -95,7 +95,7 @@ test('playgrounds: added and removed; the template has the one variable code', a
   expect(refused(await realm.owner.delete(`/realm/playgrounds/${id}`))).toEqual(badRequest);
 });
 
-test('domains: added, changed, removed by owners; the last one that goes ends the restriction', async () => {
+test('owners can add, change and remove domains, and removing the last one ends the restriction', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm_domains', 'realm'] });
   const { new_domain } = await realm.owner.ok('POST', '/realm/domains', {
     domain: 'Natter.Example',
@@ -125,7 +125,7 @@ test('domains: added, changed, removed by owners; the last one that goes ends th
   ]);
 });
 
-test('custom emoji: none at first; one that is not there is 404 with BAD_REQUEST', async () => {
+test('a realm starts without custom emoji, and a missing emoji returns 404 with BAD_REQUEST', async () => {
   expect((await realm.member.ok('GET', '/realm/emoji')).emoji).toEqual({});
   expect(refused(await realm.owner.delete('/realm/emoji/nothing'))).toEqual([404, 'BAD_REQUEST']);
 });
@@ -171,7 +171,7 @@ const matrix: [string, string, Json, string[]][] = [
   ['GET', '/user_groups', {}, ['owner', 'administrator', 'moderator', 'member', 'guest']],
 ];
 
-test('who may do what: each role, a spectator, a deactivated user, somebody of another realm', async () => {
+test('each role has only its permitted operations, and spectators, deactivated and foreign users have none', async () => {
   const other = await openRealm();
   const gone = await realm.person({ role: 'owner' });
   await realm.owner.ok('DELETE', `/users/${gone.user_id}`);
@@ -193,7 +193,7 @@ test('who may do what: each role, a spectator, a deactivated user, somebody of a
   }
 });
 
-test('an organization that is deactivated lets nobody in any more; only owners end it', async () => {
+test('only owners can deactivate an organization, and all its users are rejected afterwards', async () => {
   const other = await openRealm({ havePasswords: true });
   for (const who of ['administrator', 'moderator', 'member', 'guest'] as const)
     expect(refused(await other[who].post('/realm/deactivate')), who).toEqual(badRequest);
@@ -218,7 +218,7 @@ test('an organization that is deactivated lets nobody in any more; only owners e
   expect([login.status, login.body.code]).toEqual([401, 'REALM_DEACTIVATED']);
 });
 
-test('linkifiers have 64 KiB together, because every message needs all of them', async () => {
+test('the text of all linkifiers is limited to 64 KiB', async () => {
   const { owner } = await openRealm();
   const pattern = (index: number): string => `${'x'.repeat(900)}${index}`;
   const add = (index: number) =>

@@ -40,27 +40,30 @@ const defaults: Record<string, string> = {
 const group = (name: string): number => groups[name] as number;
 const register = (): Promise<Json> => realm.member.ok('POST', '/register', { fetch_event_types: ['realm'] });
 
-test('a new realm has 24 permissions, each at its default', async () => {
+test('a new realm has 24 permissions with their defaults', async () => {
   const state = await register();
   const found = Object.fromEntries(Object.keys(defaults).map((name) => [name, state[`realm_${name}`]]));
   expect(found).toEqual(Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, group(value)])));
   expect(Object.keys(state.server_supported_permission_settings.realm).sort()).toEqual(Object.keys(defaults).sort());
 });
 
-test.each(Object.keys(defaults))('%s is changed with {new}, told in realm/update_dict, and read back', async (name) => {
-  const others: Record<string, string> = {
-    can_access_all_users_group: 'role:members',
-    can_set_delete_message_policy_group: 'role:owners',
-  };
-  const wanted = others[name] ?? 'role:moderators';
-  const queue = await realm.guest.queue({ event_types: ['realm'] });
-  await realm.owner.ok('PATCH', '/realm', { [name]: { new: group(wanted) } });
-  const event = await queue.next((seen) => seen.op === 'update_dict');
-  expect(event).toMatchObject({ type: 'realm', property: 'default', data: { [name]: group(wanted) } });
-  expect((await register())[`realm_${name}`]).toBe(group(wanted));
-});
+test.each(Object.keys(defaults))(
+  '%s can be changed with {new}, is sent in realm/update_dict and is read back',
+  async (name) => {
+    const others: Record<string, string> = {
+      can_access_all_users_group: 'role:members',
+      can_set_delete_message_policy_group: 'role:owners',
+    };
+    const wanted = others[name] ?? 'role:moderators';
+    const queue = await realm.guest.queue({ event_types: ['realm'] });
+    await realm.owner.ok('PATCH', '/realm', { [name]: { new: group(wanted) } });
+    const event = await queue.next((seen) => seen.op === 'update_dict');
+    expect(event).toMatchObject({ type: 'realm', property: 'default', data: { [name]: group(wanted) } });
+    expect((await register())[`realm_${name}`]).toBe(group(wanted));
+  },
+);
 
-test('an unnamed set of users and groups is kept ascending; a set of one group is that group', async () => {
+test('an anonymous group is stored in ascending order, and as a named group if it contains only that', async () => {
   const set = {
     direct_members: [realm.member2.user_id, realm.member.user_id],
     direct_subgroups: [group('role:owners')],
@@ -75,7 +78,7 @@ test('an unnamed set of users and groups is kept ascending; a set of one group i
   expect((await register()).realm_can_create_groups).toBe(group('role:members'));
 });
 
-test('an old value that is not the stored one is EXPECTATION_MISMATCH, and nothing changes', async () => {
+test('a wrong old value returns EXPECTATION_MISMATCH and changes nothing', async () => {
   const form = { can_create_bots_group: { new: group('role:owners'), old: group('role:nobody') } };
   const { status, body } = await realm.owner.patch('/realm', form);
   expect([status, body.code]).toEqual([400, 'EXPECTATION_MISMATCH']);
@@ -84,7 +87,7 @@ test('an old value that is not the stored one is EXPECTATION_MISMATCH, and nothi
   expect((await register()).realm_can_create_bots_group).toBe(group('role:owners'));
 });
 
-test('values that a permission does not take are refused', async () => {
+test('invalid values of permissions are rejected', async () => {
   const other = await openRealm();
   const refused: [Json, string][] = [
     [{ can_create_groups: { new: 999_999 } }, 'BAD_REQUEST'],
@@ -107,7 +110,7 @@ test('values that a permission does not take are refused', async () => {
   }
 });
 
-test('wildcard_mention_policy mirrors who may mention many', async () => {
+test('wildcard_mention_policy mirrors can_mention_many_users_group', async () => {
   const queue = await realm.member.queue({ event_types: ['realm'] });
   await realm.owner.ok('PATCH', '/realm', { can_mention_many_users_group: { new: group('role:nobody') } });
   expect((await queue.next((event) => event.op === 'update_dict')).data.wildcard_mention_policy).toBe(6);

@@ -29,7 +29,7 @@ const size = async (path: string): Promise<[number, string, number]> => {
   return [status, String(headers['content-type']), Number(headers['content-length'])];
 };
 
-test('a custom emoji of two megabytes is uploaded, told, listed, served, and deactivated', async () => {
+test('a custom emoji of two megabytes can be uploaded, listed, served and deactivated, with events', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm_emoji'] });
   expect((await upload(realm.member, '/realm/emoji/My%20Party-Parrot', png)).body).toMatchObject({ result: 'success' });
   const { emoji } = await realm.guest.ok('GET', '/realm/emoji');
@@ -50,7 +50,7 @@ test('a custom emoji of two megabytes is uploaded, told, listed, served, and dea
   expect((await upload(realm.owner, '/realm/emoji/my_party-parrot', png)).status).toBe(200);
 });
 
-test('emoji that are refused: names, no picture, too large, a name in use, a Unicode name by others than administrators, guests', async () => {
+test('invalid, large or duplicate emoji, Unicode names by members and uploads by guests are rejected', async () => {
   for (const name of ['ends-', 'ends_', 'd%C3%A9j%C3%A0', 'a.b'])
     expect(refused(await upload(realm.owner, `/realm/emoji/${name}`, png)), name).toEqual([400, 'BAD_REQUEST']);
   expect(refused(await upload(realm.owner, '/realm/emoji/text', Buffer.from('<svg onload="x">')))).toEqual([
@@ -67,7 +67,7 @@ test('emoji that are refused: names, no picture, too large, a name in use, a Uni
   expect(refused(await upload(realm.guest, '/realm/emoji/guest', png))).toEqual([400, 'BAD_REQUEST']);
 });
 
-test('a custom emoji overrides the standard one of its name, in messages and reactions', async () => {
+test('a custom emoji overrides the standard emoji of its name in messages and reactions', async () => {
   expect((await upload(realm.administrator, '/realm/emoji/octopus', png)).status).toBe(200);
   const { emoji } = await realm.guest.ok('GET', '/realm/emoji');
   const own = Object.values<Json>(emoji).find((one) => one.name === 'octopus');
@@ -85,7 +85,7 @@ test('a custom emoji overrides the standard one of its name, in messages and rea
   expect(message.reactions).toMatchObject([{ emoji_code: own?.id, reaction_type: 'realm_emoji' }]);
 });
 
-test('the icon and the logos: uploaded by administrators, told in update_dict, served, taken back', async () => {
+test('administrators can upload and remove the icon and the logos, which are served and sent in update_dict', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm'] });
   expect(refused(await upload(realm.member, '/realm/icon', png))).toEqual([400, 'BAD_REQUEST']);
   const { icon_url } = (await upload(realm.administrator, '/realm/icon', png)).body;
@@ -109,7 +109,7 @@ test('the icon and the logos: uploaded by administrators, told in update_dict, s
   expect((await size(pathname))[0]).toBe(404);
 });
 
-test('clients that can are told of the one emoji that changed alone', async () => {
+test('clients with individual_emoji_changes receive only the emoji that changed', async () => {
   const client_capabilities = { individual_emoji_changes: true };
   const queue = await realm.guest.queue({ event_types: ['realm_emoji'], client_capabilities });
   await upload(realm.member, '/realm/emoji/alone', png);
@@ -135,7 +135,7 @@ async function answerToHeaders(client: Client, path: string, bytes: number) {
   return [status, json.msg];
 }
 
-test('a file from somebody who may not upload it is refused before it is received', async () => {
+test('a file of a user who may not upload it is rejected before its body is received', async () => {
   const path = '/realm/icon';
   const refusal = [400, 'Must be an organization administrator'];
   expect(await answerToHeaders(realm.guest, path, 26 * 1024 * 1024)).toEqual(refusal);
@@ -145,7 +145,7 @@ test('a file from somebody who may not upload it is refused before it is receive
   expect((await upload(realm.member2, path, png)).status).toBe(200);
 });
 
-test('a file above the limit of its parameter is refused before it is received', async () => {
+test('a file above the limit of its parameter is rejected before its body is received', async () => {
   const refusal = [400, 'Uploaded file is larger than the allowed limit of 8 MiB'];
   for (const path of ['/realm/icon', '/realm/logo', '/realm/emoji/any', '/users/me/avatar'])
     expect([path, await answerToHeaders(realm.administrator, path, 12 * 1024 * 1024)]).toEqual([path, refusal]);

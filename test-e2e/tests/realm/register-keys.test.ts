@@ -151,7 +151,7 @@ const fits = (value: Json, type: string): boolean => {
   return value !== null && typeof value === type.replace('?', '');
 };
 
-test('a register that fetches the realm has every key of the catalogue, of its type', async () => {
+test('a register of the realm has every key of the catalogue with its type', async () => {
   const realm = await openRealm();
   const state = await realm.guest.ok('POST', '/register', { fetch_event_types: ['realm'] });
   expect(
@@ -173,7 +173,7 @@ test('a register that fetches the realm has every key of the catalogue, of its t
   });
 });
 
-test('the collections of the realm are fetched under their own names', async () => {
+test('the collections of the realm can be fetched by their own names', async () => {
   const realm = await openRealm();
   const names = [
     'realm_domains',
@@ -201,7 +201,7 @@ test('the collections of the realm are fetched under their own names', async () 
   expect(state).not.toHaveProperty('realm_name');
 });
 
-test('the permissions that a server knows are told with what they take', async () => {
+test('a register lists the supported permissions with their allowed values', async () => {
   const realm = await openRealm();
   const state = await realm.member.ok('POST', '/register', { fetch_event_types: ['realm'] });
   const { realm: realms, stream, group } = state.server_supported_permission_settings;
@@ -222,7 +222,7 @@ test('the permissions that a server knows are told with what they take', async (
   expect(group.can_mention_group).toMatchObject({ default_group_name: 'role:everyone', allow_everyone_group: true });
 });
 
-test('GET /server_settings tells who the realm is, to anybody', async () => {
+test('GET /server_settings describes the realm without authentication', async () => {
   const realm = await openRealm();
   await realm.owner.ok('PATCH', '/realm', { description: 'Who we are', enable_spectator_access: true });
   const settings = await realm.spectator.ok('GET', '/server_settings');
@@ -246,7 +246,7 @@ test('GET /server_settings tells who the realm is, to anybody', async () => {
   expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/svg+xml']);
 });
 
-test('the emoji data that a register names are there', async () => {
+test('the URL of the emoji data in a register is served', async () => {
   const realm = await openRealm();
   const state = await realm.member.ok('POST', '/register', { fetch_event_types: ['realm'] });
   const { status, body } = await realm.spectator.get(`/${new URL(state.server_emoji_data_url).pathname}`);

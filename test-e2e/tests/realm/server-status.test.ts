@@ -11,7 +11,7 @@ const countsOf = async (client: Client): Promise<Json> => {
   return [people_online, event_queues];
 };
 
-test('an administrator learns of each service whether it answers, of which release it is, and nothing else', async () => {
+test('an administrator gets the availability, version and latency of each service, and nothing else', async () => {
   const { owner } = await openRealm();
   const service = (name: string) => ({
     name,
@@ -32,7 +32,7 @@ test('an administrator learns of each service whether it answers, of which relea
     });
 });
 
-test('people and event queues of the own organization are counted, and none of others', async () => {
+test('only users and event queues of the same organization are counted', async () => {
   const [realm, other] = [await openRealm(), await openRealm()];
   const { owner, member, member2, guest } = realm;
   await Promise.all([member, guest, other.owner, other.member, other.member2].map(isHere));
@@ -45,7 +45,7 @@ test('people and event queues of the own organization are counted, and none of o
   await expect.poll(() => countsOf(owner)).toEqual([3, 2]);
 });
 
-test('people who are deactivated or hide their presence are not online', async () => {
+test('deactivated users and users who hide their presence do not count as online', async () => {
   const { owner, member, member2, moderator } = await openRealm();
   await Promise.all([member, member2, moderator].map(isHere));
   const online = async () => (await statusOf(owner)).people_online;
@@ -58,7 +58,7 @@ test('people who are deactivated or hide their presence are not online', async (
   await expect.poll(online).toBe(null);
 });
 
-test('an administrator who was demoted is refused from then on', async () => {
+test('a demoted administrator is rejected at once', async () => {
   const { owner, administrator } = await openRealm();
   await statusOf(administrator);
   await owner.ok('PATCH', `/users/${administrator.user_id}`, { role: 400 });

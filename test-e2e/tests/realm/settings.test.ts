@@ -54,7 +54,7 @@ const changes: [string, unknown, unknown][] = [
 ];
 
 test.each(changes)(
-  'PATCH /realm changes %s to %j, told by an event and read back in a register',
+  'PATCH /realm changes %s to %j, which is sent in an event and returned by a register',
   async (name, given, read) => {
     const queue = await realm.guest.queue({ event_types: ['realm'] });
     const answer = await realm.owner.ok('PATCH', '/realm', { [name]: given });
@@ -68,7 +68,7 @@ test.each(changes)(
   },
 );
 
-test('a setting that has the value already is no change: no event, nothing echoed', async () => {
+test('an unchanged setting does not send an event and is not in the response', async () => {
   const queue = await realm.owner.queue({ event_types: ['realm', 'message'] });
   const answer = await realm.owner.ok('PATCH', '/realm', { waiting_period_threshold: 3 });
   expect(answer).not.toHaveProperty('waiting_period_threshold');
@@ -81,13 +81,13 @@ test.each(['moderator', 'member', 'guest'] as const)('%s may not change the real
   expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Must be an organization administrator']);
 });
 
-test('an administrator changes settings, but how long messages are kept is for owners', async () => {
+test('administrators can change settings, but only owners can change the retention', async () => {
   await realm.administrator.ok('PATCH', '/realm', { description: 'by an administrator' });
   const { status, body } = await realm.administrator.patch('/realm', { message_retention_days: 7 });
   expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Must be an organization owner']);
 });
 
-test('a name over 40 characters, a description over 1000, a welcome text over 8000 are refused', async () => {
+test('a name over 40, a description over 1000 and a welcome text over 8000 characters are rejected', async () => {
   for (const form of [
     { name: 'x'.repeat(41) },
     { name: ' ' },
@@ -105,7 +105,7 @@ test('a name over 40 characters, a description over 1000, a welcome text over 80
   }
 });
 
-test('older names of a setting change it, and a value that it already stands for changes nothing', async () => {
+test('legacy names of a setting change it, and a value that it already has changes nothing', async () => {
   const { owner, member } = realm;
   const set = async (form: Json): Promise<Json> => {
     await owner.ok('PATCH', '/realm', form);
@@ -136,7 +136,7 @@ test('older names of a setting change it, and a value that it already stands for
   expect(await set({})).toEqual(['allow_empty_topic', false]);
 });
 
-test('older mirrors of a setting change with it', async () => {
+test('legacy mirrors of a setting change with it', async () => {
   await realm.owner.ok('PATCH', '/realm', {
     message_edit_history_visibility_policy: 'all',
     topics_policy: 'allow_empty_topic',

@@ -6,7 +6,7 @@ import { apply, comparable, fetched, followed, type State, stateOf } from './cli
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test(`state plus events equals a fresh register for the realm, groups, fields and what is one's own (seed ${seed})`, async () => {
+test(`state plus events equals a fresh register for the realm, groups, fields and personal data (seed ${seed})`, async () => {
   const realm = await openRealm();
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;

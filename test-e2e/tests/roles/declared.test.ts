@@ -46,7 +46,7 @@ function excluded({ caller, minimumRole }: Callers): Letter[] {
   return [...byRole, ...(isBotExcluded ? (['b'] as const) : []), ...(isAsked ? (['s', 'd'] as const) : [])];
 }
 
-test('nobody whom the contract excludes may call an operation', () => {
+test('the tables do not permit a caller whom the contract excludes', () => {
   const wrong = rows.flatMap(([operation, [may]]) =>
     excluded(declared[operation] as Callers)
       .filter((letter) => may.includes(letter))
@@ -55,7 +55,7 @@ test('nobody whom the contract excludes may call an operation', () => {
   expect(wrong).toEqual([]);
 });
 
-test('what only administrators or owners may do is declared so, unless it concerns a thing of the caller', () => {
+test('operations that only administrators or owners may call declare a minimum role, unless a permission decides', () => {
   const byRole = rows.filter(([, [may]]) => /^(o|oa|ox|oax)$/.test(may));
   const undeclared = byRole.map(([operation]) => operation).filter((operation) => !declared[operation]?.minimumRole);
   // Decided by a permission of the realm, the channel or the message, or by authorship.
@@ -71,7 +71,7 @@ test('what only administrators or owners may do is declared so, unless it concer
   ]);
 });
 
-test.each(rows)('%s tells whom it excludes why', async (operation, [, row = {}]) => {
+test.each(rows)('%s returns the reason to each caller whom it excludes', async (operation, [, row = {}]) => {
   const callers = declared[operation] as Callers;
   const refused = excluded(callers).filter((letter) => !['s', 'd'].includes(letter));
   for (const letter of refused) {

@@ -38,7 +38,7 @@ function expectedOf(may: string, row: Row, letter: Letter, isForAnyone: boolean)
 describe.each(Object.entries(tables))('%s', (operation, [may, row = {}]) => {
   // Pages, and operations whose parameters contain their own credential, ignore the caller.
   const isForAnyone = operation.includes(' //') || row.isAsked === false || may.includes('d');
-  test('who may', async () => {
+  test('allows only the listed callers', async () => {
     const found: Record<string, string> = {};
     const expected: Record<string, string> = {};
     for (const letter of letters) {
@@ -52,7 +52,7 @@ describe.each(Object.entries(tables))('%s', (operation, [may, row = {}]) => {
 });
 
 const personal = Object.entries(tables).flatMap(([operation, [, row]]) => (row?.others ? [{ operation, row }] : []));
-test.each(personal)('$operation does nothing with what is somebody else’s', async ({ operation, row }) => {
+test.each(personal)('$operation has no effect on objects of other users', async ({ operation, row }) => {
   const { realm } = world;
   const cell = { ...world, own: row.isLast ? await realm.person() : realm.member, n: nextNumber() };
   const who = await realm.person({ role: 'owner' });
@@ -63,7 +63,7 @@ test.each(personal)('$operation does nothing with what is somebody else’s', as
   expect(told(await send(operation, who, row, cell))).toBe(row.others);
 });
 
-test('a key of one realm is none in another', async () => {
+test('a key of one realm is rejected in another', async () => {
   const { realm } = world;
   // After 20 wrong keys for an address, the next one from the same network has to wait.
   let asked = 0;
@@ -83,7 +83,7 @@ test('a key of one realm is none in another', async () => {
   }
 });
 
-test('every operation has a row', async () => {
+test('every operation has a row in the tables', async () => {
   const { body } = await world.realm.spectator.get('//openapi.json');
   const declared = Object.entries<Record<string, { servers?: unknown }>>(body.paths).flatMap(([path, methods]) =>
     // Paths outside the API are written with a second slash.
