@@ -49,7 +49,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('clients of three generators compile strictly, with the programs of the guide', async () => {
+test('clients of three generators, with the programs of the guide, compile in strict mode', async () => {
   expect(programs).toEqual(['openapi-fetch.ts', 'hey-api.ts', 'swagger-typescript-api.ts']);
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,dom,dom.iterable'];
   const modules = ['--module', 'esnext', '--moduleResolution', 'bundler'];
@@ -60,7 +60,7 @@ test('clients of three generators compile strictly, with the programs of the gui
   expect(await compiled.catch(({ stdout }) => ({ stdout }))).toMatchObject({ stdout: '' });
 });
 
-test('clients of three generators send, follow with event_types, narrow and upload', async () => {
+test('clients of three generators send messages, follow queues with event_types, narrow and upload files', async () => {
   const { email, api_key } = realm.member;
   const env = { ...process.env, NATTER_URL: url, NATTER_EMAIL: email, NATTER_API_KEY: api_key };
   for (const program of programs) {

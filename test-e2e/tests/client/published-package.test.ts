@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('the package is one module with types in two formats, and needs nothing else', async () => {
+test('the package is one module with types in two formats and without dependencies', async () => {
   expect(files.sort()).toEqual([
     ...['LICENSE', 'README.md', 'index.cjs', 'index.d.cts', 'index.d.ts', 'index.js', 'package.json'],
   ]);
@@ -63,7 +63,7 @@ test('the package is one module with types in two formats, and needs nothing els
   expect(brotliCompressSync(await readFile(join(installed, 'index.js'))).length).toBeLessThan(15 * 1024);
 });
 
-test('publint and Are The Types Wrong find nothing', async () => {
+test('publint and Are The Types Wrong report no problems', async () => {
   const { messages } = await publint({ pkgDir: join(directory, 'built'), strict: true });
   expect(messages).toEqual([]);
   const packed = await readFile(join(directory, archive));
@@ -71,7 +71,7 @@ test('publint and Are The Types Wrong find nothing', async () => {
   expect(problems).toEqual([]);
 });
 
-test('it is loaded by import and by require', async () => {
+test('the package loads by import and by require', async () => {
   const print = 'console.log(typeof client.createClient, typeof client.follow)';
   for (const script of [
     ['-e', `const client = require('@natter-chat/client'); ${print}`],
@@ -80,7 +80,7 @@ test('it is loaded by import and by require', async () => {
     expect((await execute(node, script, { cwd: consumer })).stdout).toBe('function function\n');
 });
 
-test('TypeScript knows its operations, and refuses what the API does not have', async () => {
+test('TypeScript accepts the operations of the API and rejects anything else', async () => {
   await withNodeTypes();
   await writeFile(
     join(consumer, 'typed.ts'),
@@ -214,7 +214,7 @@ interface Running {
   stop(): void;
 }
 
-test(`the example answers people, and goes on where it stopped (Node ${version})`, async () => {
+test(`the example replies to users and resumes where it stopped (Node ${version})`, async () => {
   const realm = await openRealm();
   const bot = await run('example0.js', realm, realm.member2);
   const say = (content: string) =>
@@ -240,7 +240,7 @@ test(`the example answers people, and goes on where it stopped (Node ${version})
   }
 });
 
-test('the commands of the README make a folder in which its bot runs', async () => {
+test('the commands of the README create a folder in which its bot runs', async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   const [, commands = ''] = /```sh\n(npm run ts libs\/client\/publish[\s\S]*?)```/.exec(readme) ?? [];
   const [program = ''] = /(?<=```ts\n)import \{ createClient[\s\S]*?(?=```)/.exec(readme) ?? [];
@@ -277,7 +277,7 @@ test('the commands of the README make a folder in which its bot runs', async () 
   }
 });
 
-test('bots made from the examples answer people in channels that mention them, and never bots', async () => {
+test('bots made from the examples reply to people, in channels only if mentioned, and never to bots', async () => {
   const realm = await openRealm();
   const subscriptions = JSON.stringify([{ name: 'bots' }]);
   const accounts: { email: string; api_key: string; user_id: number }[] = [];

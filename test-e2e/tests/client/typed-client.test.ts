@@ -41,7 +41,7 @@ async function take<T>(feed: AsyncIterator<T>, count: number): Promise<T[]> {
   return taken;
 }
 
-test('sends and follows, with the state first', async () => {
+test('the client sends a message, and a feed starts with the state', async () => {
   const [member, owner] = [clientOf(realm.member), clientOf(realm.owner)];
   const feed = await follow(member, { event_types: ['message'], apply_markdown: true });
   expect(feed.state.zulip_feature_level).toBe(421);
@@ -53,7 +53,7 @@ test('sends and follows, with the state first', async () => {
   }
 });
 
-test('a request whose answer was lost is sent again and has its effect once', async () => {
+test('a request whose response is lost is sent again and has its effect once', async () => {
   const queue = await realm.member2.queue({ event_types: ['message'] });
   const { id } = await clientOf(realm.owner, { failFirst: 2 }).sendMessage({
     type: 'direct',
@@ -64,7 +64,7 @@ test('a request whose answer was lost is sent again and has its effect once', as
   expect(events.map((event) => event.message.id)).toEqual([id]);
 });
 
-test('a refusal is an ApiError with its code and extra fields', async () => {
+test('an error response is an ApiError with its code and extra fields', async () => {
   const refused = clientOf(realm.member).getEvents({ queue_id: 'nothing', last_event_id: -1 });
   await expect(refused).rejects.toBeInstanceOf(ApiError);
   await expect(refused).rejects.toMatchObject({
@@ -74,7 +74,7 @@ test('a refusal is an ApiError with its code and extra fields', async () => {
   });
 });
 
-test('a feed goes on after an outage that is longer than requests are repeated', async () => {
+test('a feed continues after an outage that is longer than the retry period', async () => {
   let isDown = false;
   const member = clientOf(realm.member, { isDown: () => isDown, retryForMs: 0 });
   const owner = clientOf(realm.owner);
@@ -92,7 +92,7 @@ test('a feed goes on after an outage that is longer than requests are repeated',
   await feed.return?.();
 });
 
-test('another process resumes a feed after the last event that was handled', async () => {
+test('another process resumes a feed after the last handled event', async () => {
   const [member, owner] = [clientOf(realm.member), clientOf(realm.owner)];
   const send = () => owner.sendMessage({ type: 'direct', to: [realm.member.user_id], content: 'again' });
   const positions: Position[] = [];
@@ -117,7 +117,7 @@ test('another process resumes a feed after the last event that was handled', asy
   await expect(member.getEvents({ queue_id, last_event_id: -1 })).rejects.toMatchObject({ code: 'BAD_EVENT_QUEUE_ID' });
 });
 
-test('a queue that has ended is told of as a gap with the new state, and the feed goes on', async () => {
+test('a feed reports an ended queue as a gap with the new state, and continues', async () => {
   const [member, owner] = [clientOf(realm.member), clientOf(realm.owner)];
   const feed = await follow(member, { event_types: ['message'], fetch_event_types: ['message'] });
   const events = feed[Symbol.asyncIterator]();
@@ -132,7 +132,7 @@ test('a queue that has ended is told of as a gap with the new state, and the fee
   await events.return?.();
 });
 
-test('a signal ends a feed that waits, and deletes its queue', async () => {
+test('an abort signal ends a waiting feed and deletes its queue', async () => {
   const member = clientOf(realm.member);
   const abort = new AbortController();
   const feed = await follow(member, { event_types: ['message'] }, { signal: abort.signal });
@@ -142,7 +142,7 @@ test('a signal ends a feed that waits, and deletes its queue', async () => {
   await expect(member.getEvents({ queue_id, last_event_id: -1 })).rejects.toMatchObject({ code: 'BAD_EVENT_QUEUE_ID' });
 });
 
-test('a feed whose key was revoked rejects', async () => {
+test('a feed rejects if its API key is revoked', async () => {
   const person = await realm.person();
   const feed = (await follow(clientOf(person), { event_types: ['message'] }))[Symbol.asyncIterator]();
   const next = feed.next();
@@ -150,7 +150,7 @@ test('a feed whose key was revoked rejects', async () => {
   await expect(next).rejects.toMatchObject({ status: 401 });
 });
 
-test('a file is uploaded from a Blob, and a picture too', async () => {
+test('the client uploads a file and a picture', async () => {
   const member = clientOf(realm.member);
   const { url, filename } = await member.uploadFile({ file: new File(['some text'], 'notes.txt') });
   expect(filename).toBe('notes.txt');

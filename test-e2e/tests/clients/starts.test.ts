@@ -89,7 +89,7 @@ async function happenings(): Promise<void> {
   await owner.ok('DELETE', `/messages/${id}`);
 }
 
-test('python: server settings, a register of all with JSON booleans, events as a bare list, a message', async () => {
+test('the Python client starts: server settings, a register of all data with JSON booleans, events, a message', async () => {
   const { member } = realm;
   check(await member.ok('GET', '/server_settings'), { zulip_feature_level: 'int', zulip_version: 'str' });
   // The Python client sends null for omitted arguments, and lists as JSON.
@@ -113,7 +113,7 @@ test('python: server settings, a register of all with JSON booleans, events as a
   check(sent, { id: 'int' });
 });
 
-test('js: a key for a password, a register by types, polls, messages before and after', async () => {
+test('the JS client starts: a password login, a register by types, a poll, a page of messages', async () => {
   const { member } = realm;
   await logIn();
   const state = await member.ok('POST', '/register', { event_types: ['message'] });
@@ -135,7 +135,7 @@ const typingTimes: Shape = {
   server_typing_started_wait_period_milliseconds: 'int',
 };
 
-test('terminal: log in, the newest messages, a register with the ten types it handles, presence in the legacy form, the end of its queue', async () => {
+test('the terminal client starts: login, a page, a register with ten types, legacy presence, end of the queue', async () => {
   const { member, member2, owner } = realm;
   await logIn();
   const state = await member.ok('POST', '/register', {
@@ -254,7 +254,7 @@ test('terminal: log in, the newest messages, a register with the ten types it ha
   expect((await member.ok('DELETE', '/events', { queue_id: state.queue_id })).result).toBe('success');
 });
 
-test('flutter: a register of everything in the modern forms, presence events in the legacy form, emoji by an address', async () => {
+test('the Flutter client starts: a register of all data in modern forms, legacy presence events, an emoji by address', async () => {
   const { member, member2 } = realm;
   await logIn();
   const state = await member.ok('POST', '/register', {

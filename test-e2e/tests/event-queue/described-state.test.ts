@@ -77,13 +77,13 @@ test.each([
   ['the owner, with subscribers', 'owner', { include_subscribers: true }],
   ['a guest', 'guest', modern],
   ['a spectator', 'spectator', {}],
-] as const)('every field of the state of %s is described, with its type', async (_, who, params) => {
+] as const)('every field in the state of %s is documented with its type', async (_, who, params) => {
   const answer = await realm[who].post('/register', params);
   expect([answer.status, register.problemOf(answer)]).toEqual([200, undefined]);
   expect(Object.keys(answer.body).length).toBeGreaterThan(150);
 });
 
-test('a field of the state that is not described, or has another type, is found', async () => {
+test('an undocumented field and a field of another type are detected', async () => {
   const answer = await realm.member.post('/register', {});
   for (const wrong of [{ realm_color: 'red' }, { realm_name: 7 }, { unread_msgs: [] }])
     expect(register.problemOf({ ...answer, body: { ...answer.body, ...wrong } })).toBeDefined();

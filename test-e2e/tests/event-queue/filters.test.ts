@@ -32,7 +32,7 @@ const contents = async (queue: Queue): Promise<string[]> => {
   return said(queue.seen);
 };
 
-describe('a narrow lets through', () => {
+describe('the narrow of a queue', () => {
   test.each([
     [[['channel', 'OWN']], ['in own', 'hello @**all**']],
     [
@@ -49,7 +49,7 @@ describe('a narrow lets through', () => {
     [[['is', 'mentioned']], ['hello @**all**']],
     [[{ operator: 'is', operand: 'dm', negated: true }], ['in own', 'hello @**all**']],
     [[['channel', 'Open']], []],
-  ])('%j', async (narrow, expected) => {
+  ])('%j selects only the matching messages', async (narrow, expected) => {
     const named = JSON.parse(JSON.stringify(narrow).replace('OWNER', realm.owner.email.toUpperCase())) as Json;
     const queue = await realm.member.queue({ event_types: ['message'], fetch_event_types: [], narrow: named });
     const all = await realm.member.queue({ event_types: ['message'], fetch_event_types: [] });
@@ -61,7 +61,7 @@ describe('a narrow lets through', () => {
     expect(await contents(queue)).toEqual(expected);
   });
 
-  test('nothing that it does not know: unknown operators are refused', async () => {
+  test('is rejected if it has an unsupported operator', async () => {
     for (const narrow of [
       [['has', 'link']],
       [['search', 'x']],
@@ -75,7 +75,7 @@ describe('a narrow lets through', () => {
   });
 });
 
-test('the texts of a filter have a bound in all, which filters that clients use do not reach', async () => {
+test('the total text of a filter is limited, well above the filters of real clients', async () => {
   const register = async (form: Json): Promise<unknown> => {
     const { status, body } = await realm.member.post('/register', {
       event_types: ['message'],
@@ -100,7 +100,7 @@ test('the texts of a filter have a bound in all, which filters that clients use 
 describe('all_public_streams', () => {
   const wide = { event_types: ['message'], fetch_event_types: [], all_public_streams: true };
 
-  test('adds what is sent in public channels, without flags', async () => {
+  test('adds the messages of public channels, without flags', async () => {
     const queue = await realm.member2.queue(wide);
     const { id } = await send(realm.owner, open, 'public');
     const { message, flags } = await queue.next((event) => event.message?.id === id);
@@ -116,7 +116,7 @@ describe('all_public_streams', () => {
     expect(await contents(queue)).toEqual(['public', 'public too']);
   });
 
-  test('is nothing for guests, nor for whoever became one', async () => {
+  test('is rejected for guests, and ends when a member becomes a guest', async () => {
     expect((await realm.guest.post('/register', wide)).body.code).toBe('BAD_REQUEST');
     const person = await realm.person();
     await realm.owner.ok('POST', '/users/me/subscriptions', {
@@ -136,8 +136,8 @@ describe('all_public_streams', () => {
   });
 });
 
-describe('what a client says it can', () => {
-  test('deactivated emoji are told alone to clients that know single changes, else with all', async () => {
+describe('client capabilities', () => {
+  test('decide whether a changed emoji is sent alone or in the list of all emoji', async () => {
     const types = { event_types: ['realm_emoji'], fetch_event_types: [] };
     const single = await realm.member.queue({ ...types, client_capabilities: { individual_emoji_changes: true } });
     const whole = await realm.member.queue(types);
@@ -172,7 +172,7 @@ describe('what a client says it can', () => {
     expect([single.seen.length, whole.seen.length]).toEqual([2, 2]);
   });
 
-  test('pronouns are a short text to clients that do not know them', async () => {
+  test('decide whether the pronouns field has its own type or is a short text', async () => {
     const types = { event_types: ['custom_profile_fields'] };
     const knowing = await realm.member.queue(types);
     const other = await realm.member.queue({ ...types, pronouns_field_type_supported: false });
@@ -185,7 +185,7 @@ describe('what a client says it can', () => {
   });
 });
 
-test('a bot that asks for nothing else follows what its owner set', async () => {
+test('a bot that does not request a filter uses the default that its owner set', async () => {
   const made = await realm.owner.ok('POST', '/bots', {
     full_name: 'Listener',
     short_name: 'listener',
@@ -207,7 +207,7 @@ test('a bot that asks for nothing else follows what its owner set', async () => 
   expect(await contents(alone)).toEqual([]);
 });
 
-test('max_message_id is the newest message that one received oneself, -1 without any', async () => {
+test('max_message_id is the newest message that the user received', async () => {
   const person = await realm.person();
   await send(realm.owner, open, 'not for them');
   const first = await person.ok('POST', '/register', { fetch_event_types: ['message'] });
@@ -218,7 +218,7 @@ test('max_message_id is the newest message that one received oneself, -1 without
   expect(first.max_message_id).toBeLessThan(id);
 });
 
-test('a poll without a queue that may not wait makes one; without a cursor it is refused', async () => {
+test('a non-blocking poll without a queue creates one, and a poll without a cursor is rejected', async () => {
   const made = await realm.member.ok('GET', '/events', { dont_block: true, event_types: ['message'] });
   expect(made.events).toEqual([]);
   const { id } = await send(realm.member, [realm.member.user_id], 'into the new one');

@@ -52,7 +52,7 @@ const contentsOf = (stream: Stream) => stream.frames().map(([, content]) => cont
 const types = { event_types: ['message'], fetch_event_types: [] };
 
 describe('server-sent events', () => {
-  test('carry the ids of the queue, and Last-Event-ID resumes after the one it names', async () => {
+  test('carry the event IDs of the queue, and Last-Event-ID resumes after that ID', async () => {
     const who = await realm.person();
     const { id } = await who.queue(types);
     const first = openStream(who, id);
@@ -83,7 +83,7 @@ describe('server-sent events', () => {
     expect(second.text()).toContain('BAD_EVENT_QUEUE_ID');
   });
 
-  test('of a queue that is not one are an error with a status', async () => {
+  test('of a missing queue return an error with status 400', async () => {
     const stream = openStream(realm.member, 'nothing');
     expect(await stream.status).toBe(400);
     await stream.ended;
@@ -92,7 +92,7 @@ describe('server-sent events', () => {
 });
 
 describe('a held poll', () => {
-  test('is alone: of two that come at once one is ended, and the other when the queue is deleted', async () => {
+  test('ends when a second poll arrives or its queue is deleted', async () => {
     const who = await realm.person();
     const queues = await Promise.all(
       Array.from({ length: 8 }, () => who.queue({ event_types: ['realm_emoji'], fetch_event_types: [] })),
@@ -117,7 +117,7 @@ describe('a held poll', () => {
 });
 
 describe('a poll without a queue', () => {
-  test('makes one with what it names, when it may not wait', async () => {
+  test('creates a queue with the given parameters if it does not block', async () => {
     const who = await realm.person();
     const form = { dont_block: true, event_types: ['message', 'presence'], apply_markdown: true };
     const made = await who.ok('GET', '/events', {
@@ -144,7 +144,7 @@ describe('a poll without a queue', () => {
     expect(seen.find((event) => event.type === 'presence').presences[who.user_id].active_timestamp).toBeGreaterThan(0);
   });
 
-  test('is an error when it waits, and so is a queue without a cursor', async () => {
+  test('is rejected if it blocks, and so is a poll without a cursor', async () => {
     const nameless = await realm.member.get('/events', { last_event_id: -1 });
     expect([nameless.status, nameless.body.code]).toEqual([400, 'BAD_REQUEST']);
     const { id } = await realm.member.queue(types);
@@ -154,12 +154,12 @@ describe('a poll without a queue', () => {
 });
 
 describe('a spectator', () => {
-  test('gets nothing where the realm is closed', async () => {
+  test('gets 401 in a realm without spectator access', async () => {
     const { status, body } = await realm.spectator.post('/register', { fetch_event_types: ['realm'] });
     expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
   });
 
-  test('gets the state that is open to the web, and no queue, where it is open', async () => {
+  test('gets the web-public state and no queue in a realm with spectator access', async () => {
     const open = await openRealm();
     const { spectator, owner, member } = open;
     await owner.ok('PATCH', '/realm', { enable_spectator_access: true });

@@ -1,7 +1,7 @@
 import { type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('a poll that waits in vain ends with a heartbeat, whatever types its queue has, and continues from its ID', async () => {
+test('a poll without events returns a heartbeat for any event types, and polling continues from its ID', async () => {
   const { member, member2 } = await openRealm();
   const { queue_id, last_event_id } = await member.ok('POST', '/register', {
     event_types: ['alert_words'],

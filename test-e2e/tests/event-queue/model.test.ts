@@ -21,7 +21,7 @@ afterAll(async () => {
   await postgres?.end();
 });
 
-test(`${sequences} random sequences of register, event, poll, stale poll, acknowledge, expire and delete: as the model says (seed ${seed})`, {
+test(`queues behave like the model in ${sequences} random sequences of operations (seed ${seed})`, {
   timeout: 900_000,
 }, async () => {
   const people = await Promise.all(Array.from({ length: atOnce }, () => realm.person()));

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 
 describe('a queue', () => {
-  test('gets what happens after its register, in the order it happened', async () => {
+  test('receives the events after its register in their order', async () => {
     const queue = await realm.member.queue({ event_types: ['message'] });
     for (const content of ['one', 'two'])
       await realm.member2.ok('POST', '/messages', { type: 'direct', to: [realm.member.user_id], content });
@@ -17,7 +17,7 @@ describe('a queue', () => {
     expect(heard.map((event) => event.message.content)).toEqual(['<p>one</p>', '<p>two</p>'].map(source));
   });
 
-  test('that is registered twice under a key goes on for whoever has the first answer, and begins now for the second', async () => {
+  test('that is registered twice under one key continues from the position of either response', async () => {
     const { member, member2 } = realm;
     const say = (content: string) => member2.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content });
     const form = { event_types: ['message'], fetch_event_types: [] };
@@ -37,7 +37,7 @@ describe('a queue', () => {
     expect(await contentsAfter(second)).toEqual([source('<p>after</p>')]);
   });
 
-  test('of somebody else answers like one that does not exist', async () => {
+  test('of another user returns the same error as a missing queue', async () => {
     const { id } = await realm.member.queue();
     const foreign = await realm.owner.get('/events', { queue_id: id, last_event_id: -1, dont_block: true });
     const unknown = await realm.owner.get('/events', { queue_id: 'nothing', last_event_id: -1, dont_block: true });
@@ -47,7 +47,7 @@ describe('a queue', () => {
 });
 
 describe('a realm', () => {
-  test('knows nothing of the people of another', async () => {
+  test('does not list the users of another realm or accept their keys', async () => {
     const other = await openRealm();
     const { body } = await realm.owner.get('/users');
     const emails = body.members.map((member: { email: string }) => member.email);
@@ -64,7 +64,7 @@ describe('a realm', () => {
 /** Without apply_markdown a queue delivers the source. */
 const source = (html: string): string => html.replace(/<\/?p>/g, '');
 
-test('a queue that is opened by polling is told what was ignored', async () => {
+test('a poll that creates a queue returns the ignored parameters', async () => {
   const { queue_id, ignored_parameters_unsupported } = await realm.member.ok('GET', '/events', {
     dont_block: true,
     wrong: 1,

@@ -20,7 +20,7 @@ test('a spectator gets a state and no queue', () => {
   expect(state.zulip_feature_level).toBe(state.service_feature_level);
 });
 
-test('a spectator sees channels that are open to the web alone', () => {
+test('a spectator sees only web-public channels', () => {
   const names = (channels: Json[]) => channels.map((channel) => channel.name);
   expect(names(state.streams)).toEqual(['Web']);
   expect([...names(state.subscriptions), ...names(state.unsubscribed), ...names(state.never_subscribed)]).toEqual([
@@ -28,14 +28,14 @@ test('a spectator sees channels that are open to the web alone', () => {
   ]);
 });
 
-test('a spectator sees people without addresses and nothing of what they do', () => {
+test('a spectator sees users without addresses, presence and status', () => {
   const owner = state.realm_users.find((user: Json) => user.user_id === realm.owner.user_id);
   expect(owner.full_name).toBe(realm.owner.full_name);
   expect(JSON.stringify(state)).not.toContain(realm.owner.email);
   expect([state.presences, state.user_status]).toEqual([{}, {}]);
 });
 
-test('what is personal is empty', () => {
+test('personal data in the state of a spectator is empty', () => {
   for (const key of [
     'alert_words',
     'drafts',
@@ -73,7 +73,7 @@ test('what is personal is empty', () => {
   expect(state.user_settings.twenty_four_hour_time).toBe(false);
 });
 
-test('client_gravatar and include_subscribers are refused without an account', async () => {
+test('client_gravatar and include_subscribers are rejected for a spectator', async () => {
   for (const form of [{ client_gravatar: true }, { include_subscribers: true }])
     expect((await realm.spectator.post('/register', form)).body.code).toBe('BAD_REQUEST');
   const { subscribers } = (await realm.spectator.ok('POST', '/register', { client_gravatar: false }))
@@ -81,7 +81,7 @@ test('client_gravatar and include_subscribers are refused without an account', a
   expect(subscribers).toBeUndefined();
 });
 
-test('a realm that ended is open to nobody', async () => {
+test('a deactivated realm rejects spectators and members', async () => {
   const ended = await openRealm();
   await ended.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
   await ended.spectator.ok('POST', '/register');
@@ -91,7 +91,7 @@ test('a realm that ended is open to nobody', async () => {
   expect((await ended.member.post('/register')).body.code).toBe('REALM_DEACTIVATED');
 });
 
-test('a spectator is told no more of a bot than the day it came', async () => {
+test('a spectator sees the day on which a bot joined, but not the time', async () => {
   await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
   const { cross_realm_bots } = await realm.spectator.ok('POST', '/register', { fetch_event_types: ['realm_user'] });
   expect(cross_realm_bots.length).toBeGreaterThan(0);
@@ -111,7 +111,7 @@ const shownToSpectators = [
   'streams',
 ];
 
-test('a spectator sees nothing that members of the organization made for themselves', async () => {
+test('a spectator does not see internal data of the organization', async () => {
   const { owner, member, spectator } = realm;
   const made = await openRealm();
   await made.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
