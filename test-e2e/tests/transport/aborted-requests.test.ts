@@ -61,7 +61,7 @@ const kinds: Record<string, () => string> = {
     `POST /api/v1/user_uploads HTTP/1.1\r\nHost: ${realm.host}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 60\r\n\r\n${multipart('name="f"; filename="a"', '')}`,
 };
 
-test.for(Object.keys(kinds))('clients that disconnect after every byte of %s harm nobody', async (kind) => {
+test.for(Object.keys(kinds))('disconnecting after each byte of %s does not affect other requests', async (kind) => {
   const bytes = kinds[kind]?.() ?? '';
   for (let at = 0; at < bytes.length; at += 8)
     await Promise.all(
@@ -76,7 +76,7 @@ test.for(Object.keys(kinds))('clients that disconnect after every byte of %s har
   expect((await member.get('/users/me')).status).toBe(200);
 });
 
-test('a multipart body that ends at any byte is answered, never left open', async () => {
+test('a multipart body that ends at any byte gets a response', async () => {
   const form = `--b\r\nContent-Disposition: form-data; name="op"\r\n\r\nstart\r\n--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\nhello\r\n--b--\r\n`;
   const requests = Array.from({ length: form.length }, (_, length) =>
     sized('POST /api/v1/user_uploads', 'multipart/form-data; boundary=b', form.slice(0, length)),
@@ -99,7 +99,7 @@ test('a multipart body that ends at any byte is answered, never left open', asyn
     );
 });
 
-test('65 bytes of an anonymous file part are refused, and the gateway goes on', async () => {
+test('65 bytes of an anonymous file part are rejected, and the gateway continues', async () => {
   const body = '--x\r\nContent-Disposition: form-data; name="a"; filename="b"\r\n\r\nc';
   for (let round = 0; round < 4; round++) {
     const socket = await RawSocket.open(member.url);

@@ -49,7 +49,7 @@ beforeAll(async () => {
   );
 });
 
-test('no parameter of the documented API lacks a bound', () => {
+test('every parameter of the documented API has a bound', () => {
   expect(operations.length).toBeGreaterThan(200);
   for (const { name, parameters } of operations)
     for (const [parameter, schema] of parameters) {
@@ -81,9 +81,9 @@ describe('each parameter of each operation', () => {
     expect(failures).toEqual([]);
   };
 
-  test('is refused above its bound', each(above), 900_000);
+  test('is rejected above its bound', each(above), 900_000);
 
-  test('is no failure of the server, whatever it holds', each(hostile), 1_800_000);
+  test('does not cause a server error with any hostile value', each(hostile), 1_800_000);
 });
 
 /** Of parameters of one operation with equal schemas, such as most settings, two get all values and the others one. */
@@ -114,7 +114,7 @@ function above(schema: Json): [string, string][] {
   return [text, ['too many', `[${Array.from({ length: items + 1 }, () => 1).join()}]`]];
 }
 
-test('what an independent review sent is refused', async () => {
+test('the requests of an independent review are rejected', async () => {
   const { member, owner, spectator } = realm;
   const expectRefusal = ({ status, body }: Answer, text: RegExp) => {
     expect(body.msg).toMatch(text);

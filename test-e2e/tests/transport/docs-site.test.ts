@@ -86,7 +86,7 @@ test('the search finds operations, events and guides', async () => {
   await page.context().close();
 });
 
-test('the language of samples is chosen once for all pages', async () => {
+test('the selected language of samples applies to all pages', async () => {
   const { page } = await open('/docs/messages');
   const part = (id: string) => page.locator(`section[id="${id}"]`);
   expect(await part('send-message').getByText('curl -X POST').isVisible()).toBe(true);
@@ -98,7 +98,7 @@ test('the language of samples is chosen once for all pages', async () => {
   await page.context().close();
 });
 
-test('a reader sends requests with a key that the tab forgets', async () => {
+test('a reader can send requests with a key that is kept only in the tab', async () => {
   const { page, faults } = await open('/docs/messages');
   const sending = page.locator('section[id="send-message"]');
   await sending.getByRole('button', { name: 'Try it' }).click();

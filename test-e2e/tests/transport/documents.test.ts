@@ -1,7 +1,7 @@
 import { openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('the API describes itself: as data and as a page', async () => {
+test('the description of the API is served as data and as a page', async () => {
   const { spectator } = await openRealm();
   const document = await spectator.get('//openapi.json');
   expect(document.body.openapi).toBe('3.1.0');

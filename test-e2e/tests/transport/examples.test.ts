@@ -67,7 +67,7 @@ async function whenNotBusy(attempt: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-test('the example of every operation is answered as the operation is described', async () => {
+test('the example of every operation gets a response that matches its description', async () => {
   const problems: Record<string, string> = {};
   let succeeded = 0;
   for (const operation of documented) {
@@ -85,7 +85,7 @@ test('the example of every operation is answered as the operation is described',
   expect(succeeded).toBeGreaterThan(160);
 });
 
-test('messages are answered as they are described, with all that they can have', async () => {
+test('messages with all optional parts match their description', async () => {
   const { member, owner } = world.realm;
   await owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: 'described' }, { name: 'elsewhere' }],
@@ -120,7 +120,7 @@ test('messages are answered as they are described, with all that they can have',
     expect([...kinds]).toContain(key);
 });
 
-test('an answer that is not as its operation is described is found', async () => {
+test('a response that does not match the description of its operation is detected', async () => {
   const operation = documented.find(({ route }) => route === 'GET /users/me/alert_words');
   const answer = await world.realm.member.get('/users/me/alert_words');
   expect(operation?.problemOf(answer)).toBeUndefined();

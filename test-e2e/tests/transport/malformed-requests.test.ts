@@ -20,7 +20,7 @@ describe('the host of a request', () => {
   const settings = (hosts: string, target = '/api/v1/server_settings'): string =>
     `GET ${target} HTTP/1.1\r\n${hosts}\r\n`;
 
-  test('is one host with or without a port; anything else is 400', async () => {
+  test('must be one host with an optional port, and anything else returns 400', async () => {
     expect((await answerTo(settings(`Host: ${realm.host}\r\n`))).status).toBe(200);
     const refused = [
       '',
@@ -44,12 +44,12 @@ describe('the host of a request', () => {
     }
   });
 
-  test('is checked for every path, also those without a realm', async () => {
+  test('is checked for every path, even without a realm', async () => {
     for (const path of ['/openapi.json', '/docs', '/no/such/path'])
       expect([path, (await answerTo(settings('Host: a@b\r\n', path))).status]).toEqual([path, 400]);
   });
 
-  test('never comes from the request target', async () => {
+  test('is not taken from the request target', async () => {
     for (const target of [
       `http://${realm.host}/api/v1/server_settings`,
       'http://evil.example/',
@@ -59,7 +59,7 @@ describe('the host of a request', () => {
       expect([target, (await answerTo(settings(`Host: ${realm.host}\r\n`, target))).status]).toEqual([target, 400]);
   });
 
-  test('may be a name of which no URL can be made: no browser has such an origin', async () => {
+  test('may be a name that is invalid in a URL, which does not match any Origin', async () => {
     for (const host of ['1.2.3.999', '1.2.3.4.5', '0x1.2.3.999:80']) {
       const body = 'username=a&password=b';
       const headers = `Host: ${host}\r\nOrigin: http://${host}\r\nContent-Length: ${body.length}\r\n`;
@@ -74,8 +74,8 @@ describe('the host of a request', () => {
   });
 });
 
-describe('what is no HTTP', () => {
-  test('is answered as an error of the API, and the connection closes', async () => {
+describe('invalid or rare HTTP', () => {
+  test('that cannot be parsed returns an API error and closes the connection', async () => {
     const cases = [
       ['nonsense\r\n\r\n', 400],
       ['GET / HTTP/9.9\r\n\r\n', 400],
@@ -116,7 +116,7 @@ describe('what is no HTTP', () => {
     }
   });
 
-  test('CONNECT closes; TRACE, upgrades and HTTP/1.0 are answered', async () => {
+  test('such as TRACE, upgrades and HTTP/1.0 gets a response, and CONNECT closes the connection', async () => {
     const tunnel = await RawSocket.open(member.url);
     tunnel.send('CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n');
     await tunnel.closed;
@@ -132,8 +132,8 @@ describe('what is no HTTP', () => {
   });
 });
 
-describe('what is HTTP but odd', () => {
-  test('in the target', async () => {
+describe('valid HTTP with unusual values', () => {
+  test('in the target gets the expected status', async () => {
     const cases = [
       ['/api/v1/%', 400],
       ['/api/v1/users/%ff', 400],
@@ -163,7 +163,7 @@ describe('what is HTTP but odd', () => {
     expect(named.json.ignored_parameters_unsupported.sort()).toEqual(['__proto__', 'constructor']);
   });
 
-  test('in the body', async () => {
+  test('in the body is rejected', async () => {
     const form = 'Content-Type: multipart/form-data; boundary=b\r\n';
     const part = (disposition: string, content = 'x'): string =>
       `--b\r\nContent-Disposition: ${disposition}\r\n\r\n${content}\r\n`;
@@ -217,7 +217,7 @@ describe('what is HTTP but odd', () => {
       expect([method, (await answerTo(post('/api/v1/messages', `method=${method}`))).status]).toEqual([method, 405]);
   });
 
-  test('in the sizes of chunks', async () => {
+  test('in the sizes of chunks is accepted up to a limit', async () => {
     const { email, api_key } = realm.member2;
     const key = `Authorization: Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}\r\n`;
     const start = `POST /api/v1/user_uploads HTTP/1.1\r\nHost: ${realm.host}\r\n${key}Content-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -232,7 +232,7 @@ describe('what is HTTP but odd', () => {
     expect([refused.status, refused.json?.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('in the headers', async () => {
+  test('in the headers gets 200, or 401 for Authorization', async () => {
     const queue = await member.queue({ event_types: ['message'], fetch_event_types: [] });
     const odd = [
       'Accept: text/event-stream;q=x,,,\0'.replace('\0', ''),
@@ -270,7 +270,7 @@ describe('what is HTTP but odd', () => {
     ['/api/v1/users/me', '200'],
     ['/api/v1/users/%ff', '400'],
     ['/no/such/path', '404'],
-  ])('a thousand requests for %s on one connection at once leave the gateway well', async (path, status) => {
+  ])('such as a thousand pipelined requests for %s gets 64 responses and then 503', async (path, status) => {
     const socket = await RawSocket.open(member.url);
     socket.send(get(path).repeat(1_000));
     await socket.closed;
@@ -280,7 +280,7 @@ describe('what is HTTP but odd', () => {
     expect((await member.get('/users/me')).status).toBe(200);
   });
 
-  test('every response names its type, and forbids to guess another', async () => {
+  test('gets a content type and nosniff in every response', async () => {
     const requests = [
       ...['/api/v1/users/me', '/api/v1/users/%ff', '/no/such/path', '/openapi.json', '/docs'].map((path) => get(path)),
       `GET /api/v1/users/me HTTP/1.1\r\nHost: ${realm.host}\r\n\r\n`,
@@ -295,7 +295,7 @@ describe('what is HTTP but odd', () => {
     expect((await answerTo(get('/docs'))).headers).toMatch(/content-security-policy: default-src 'none';/i);
   });
 
-  test('a few requests on one connection at once are answered in order', async () => {
+  test('such as a few pipelined requests gets its responses in order', async () => {
     const socket = await RawSocket.open(member.url);
     socket.send([1, 2, 3, 4, 5].map((number) => get(`/api/v1/users/me?n${number}=1`)).join(''));
     for (const number of [1, 2, 3, 4, 5])
@@ -304,7 +304,7 @@ describe('what is HTTP but odd', () => {
   });
 });
 
-test('a file name with a NUL character is refused in each form that a part can have', async () => {
+test('a file name with a NUL character is rejected in each form that a part can have', async () => {
   const names = ['filename="a\0b.txt"', 'filename="\0"', "filename*=utf-8''a%00b.txt", "filename*=UTF-8''%00"];
   const paths = ['/api/v1/user_uploads', '/api/v1/users/me/avatar'];
   for (const path of paths)
@@ -316,7 +316,7 @@ test('a file name with a NUL character is refused in each form that a part can h
   expect((await member.get('/attachments')).body.attachments).toEqual([]);
 });
 
-test('no charset of a part brings text that Postgres cannot store', async () => {
+test('the charset of a part cannot result in text that PostgreSQL cannot store', async () => {
   const form = 'Content-Type: multipart/form-data; boundary=b\r\n';
   const part = (head: string, value: string): string =>
     `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
@@ -336,11 +336,11 @@ test('no charset of a part brings text that Postgres cannot store', async () => 
   }
 });
 
-describe('a name outside the parameters', () => {
+describe('a long or invalid name', () => {
   test.each([
     ['a\0b\r\nc', 'abc'],
     [`${'a'.repeat(59)}😀`, 'a'.repeat(59)],
-  ])('of a client, %j, is cleaned', async (client, expected) => {
+  ])('of the client %j is cleaned', async (client, expected) => {
     const { id } = await member.ok('POST', '/messages', {
       type: 'direct',
       to: [member.user_id],
@@ -350,7 +350,7 @@ describe('a name outside the parameters', () => {
     expect((await member.ok('GET', `/messages/${id}`)).message.client).toBe(expected);
   });
 
-  test('of a file is cut between characters', async () => {
+  test('of a file is truncated between characters', async () => {
     const body = `--b\r\nContent-Disposition: form-data; name="file"; filename="${'a'.repeat(254)}😀.txt"\r\n\r\nhello\r\n--b--\r\n`;
     const { status, json } = await answerTo(
       post(

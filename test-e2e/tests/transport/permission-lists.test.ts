@@ -35,7 +35,7 @@ const changeable = [
 const changed = (names: string[]) =>
   Object.fromEntries(names.map((name) => [name, { new: { direct_members: everybody, direct_subgroups: [] } }]));
 
-test('long lists count for the member who wrote them, also in the channels and groups of others', async () => {
+test('long permissions count for the member who wrote them, even in channels and groups of others', async () => {
   const { owner, member } = realm;
   const only = { direct_members: [member.user_id], direct_subgroups: [] };
   const channels: number[] = [];
@@ -69,7 +69,7 @@ test('long lists count for the member who wrote them, also in the channels and g
   expect((await changeGroup(owner, 1)).status).toBe(200);
 });
 
-test('the permissions of channels that one request creates, and of all channels, name a limited number of users', async () => {
+test('the users in permissions of channels are limited for one request and for all channels', async () => {
   const create = (names: string[]) =>
     realm.owner.post('/users/me/subscriptions', {
       subscriptions: names.map((name) => ({ name })),
@@ -92,7 +92,7 @@ test('the permissions of channels that one request creates, and of all channels,
   await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'usual' }] });
 });
 
-test('the permissions of all groups name a limited number of users', async () => {
+test('the users in permissions of all groups are limited', async () => {
   const add = (name: string) =>
     realm.owner.post('/user_groups/create', { name, description: '', members: [], ...namedBy(ofGroups) });
   const { status, body } = await add('first');
@@ -105,7 +105,7 @@ test('the permissions of all groups name a limited number of users', async () =>
   expect(refusalOf(await realm.owner.patch(`/user_groups/${body.group_id}`, { can_join_group: fewer }))).toEqual(full);
 });
 
-test('the permissions of an organization name a limited number of users', async () => {
+test('the users in permissions of an organization are limited', async () => {
   const { id, owner, member } = await openRealm();
   const account = { table: 'users.account', where: `id = ${member.user_id}` };
   await copyRow(account, 7_000, { email: "'copy' || n || '@many.example'" });

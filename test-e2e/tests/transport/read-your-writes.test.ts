@@ -1,7 +1,7 @@
 import { openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-test('what was answered is seen by whatever is asked next, of whichever service', async () => {
+test('the effect of a completed request is visible to the next request to any service', async () => {
   const { owner, member } = await openRealm();
   for (let round = 0; round < 20; round++) {
     const account = { email: `new${round}@example.com`, full_name: `New ${round}`, password: 'correct horse battery' };

@@ -6,7 +6,7 @@ const send = async (member: Client, content: string): Promise<number> =>
   (await member.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content })).id;
 
 /** Events that repeat a list must not grow with each request. */
-test('an upload that many messages refer to is told with the newest fifty', async () => {
+test('an attachment event contains at most the newest 50 messages that refer to the file', async () => {
   const { member } = await openRealm();
   const { url } = (await uploadTo(member, '/user_uploads')).body;
   const ids: number[] = [];
@@ -21,7 +21,7 @@ test('an upload that many messages refer to is told with the newest fifty', asyn
   expect(attachments[0].messages.map(({ id }: Json) => id)).toEqual(ids.slice(-50));
 });
 
-test('a mute tells the newest five hundred of them', async () => {
+test('a muted_topics event contains at most the newest 500 mutes', async () => {
   const { member } = await openRealm();
   await member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'one' }] });
   const { stream_id } = await member.ok('GET', '/get_stream_id', { stream: 'one' });

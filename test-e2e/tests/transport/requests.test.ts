@@ -17,7 +17,7 @@ const raw = (method: string, path: string, body: string | Uint8Array, headers: R
   });
 
 describe('parameters', () => {
-  test('stand in the body or the query for every verb; the body comes first', async () => {
+  test('are accepted in the body or the query for every method, and the body takes precedence', async () => {
     const me = member.user_id;
     const inQuery = await raw('POST', `/messages?type=direct&to=[${me}]&content=query`, '');
     expect(inQuery.status).toBe(200);
@@ -28,7 +28,7 @@ describe('parameters', () => {
     expect(getWithBody.body.msg).toBe('client_gravatar is not valid JSON');
   });
 
-  test('are read from multipart forms too', async () => {
+  test('are read from multipart forms', async () => {
     const fields = { type: 'direct', to: `[${member.user_id}]`, content: 'größer ✓' };
     const body = Object.entries(fields)
       .map(([name, value]) => `--xyz\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
@@ -44,13 +44,13 @@ describe('parameters', () => {
     expect([answer.status, answer.body.msg]).toEqual([400, 'The request is not valid UTF-8']);
   });
 
-  test('that nobody knows are listed on success', async () => {
+  test('that are unknown are listed in a successful response', async () => {
     const { body } = await member.get('/users/me', { strange: 'x', other: 1 });
     expect(body.ignored_parameters_unsupported.sort()).toEqual(['other', 'strange']);
     expect((await member.get('/users/me')).body.ignored_parameters_unsupported).toBeUndefined();
   });
 
-  test('that are missing or wrong are told by name and kind', async () => {
+  test('that are missing or invalid are reported by name and type', async () => {
     const missing = await member.post('/messages', { type: 'direct', to: [member.user_id] });
     expect([missing.status, missing.body.code, missing.body.var_name]).toEqual([
       400,
@@ -85,7 +85,7 @@ describe('parameters', () => {
     });
   });
 
-  test('with bytes that are no UTF-8, or NUL, are refused', async () => {
+  test('with invalid UTF-8 or NUL are rejected', async () => {
     for (const field of ['content=%ff', 'content=a%00b'])
       expect((await raw('POST', '/messages', `type=direct&to=[${member.user_id}]&${field}`, form)).status).toBe(400);
     const inJson = await member.post('/register', { event_types: '["\\u0000"]' });
@@ -96,7 +96,7 @@ describe('parameters', () => {
 });
 
 describe('a path', () => {
-  test('unknown is 404 as JSON; known with a wrong verb 405 with the right ones', async () => {
+  test('that is unknown returns 404 as JSON, and with a wrong method 405 with the allowed methods', async () => {
     const unknown = await member.get('/nothing/here');
     expect([unknown.status, unknown.body.result, unknown.body.code]).toEqual([404, 'error', 'NOT_FOUND']);
     const wrong = await member.put('/messages');
@@ -105,12 +105,12 @@ describe('a path', () => {
     expect(String(wrong.headers.allow)).toContain('POST');
   });
 
-  test('may repeat its slashes, as some clients do', async () => {
+  test('may contain repeated slashes, as some clients send them', async () => {
     const answer = await raw('GET', '//users//me', '');
     expect([answer.status, answer.body.user_id]).toEqual([200, member.user_id]);
   });
 
-  test('answers OPTIONS with its verbs and HEAD as GET without a body', async () => {
+  test('answers OPTIONS with its methods, and HEAD like GET without a body', async () => {
     const options = await raw('OPTIONS', '/events', '');
     expect([options.status, String(options.headers.allow).split(', ').sort()]).toEqual([204, ['DELETE', 'GET']]);
     const head = await raw('HEAD', '/users/me', '');
@@ -118,7 +118,7 @@ describe('a path', () => {
     expect(Number(head.headers['content-length'])).toBeGreaterThan(20);
   });
 
-  test('never runs by HEAD what is not only read', async () => {
+  test('does not accept HEAD for an operation with effects', async () => {
     const queue = await member.queue({ event_types: ['message'], fetch_event_types: [] });
     for (const path of [
       `/events?queue_id=${queue.id}&last_event_id=-1&dont_block=true`,
@@ -136,7 +136,7 @@ describe('a path', () => {
     expect(confirmation.status).toBeGreaterThanOrEqual(400);
   });
 
-  test('takes another verb from the form field `method`', async () => {
+  test('accepts another method in the form field `method`', async () => {
     const { id } = await member.queue({ event_types: ['message'], fetch_event_types: [] });
     const deleted = await member.post('/events', { method: 'DELETE', queue_id: id });
     expect(deleted.body).toEqual({ result: 'success', msg: '' });
@@ -152,7 +152,7 @@ describe('a path', () => {
 describe('a large body', () => {
   const megabytes = (count: number): string => `content=${'x'.repeat(count * 1024 * 1024)}`;
 
-  test('is read of nobody who is not known', async () => {
+  test('of an unauthenticated client is not read', async () => {
     const none = await raw('POST', '/user_uploads', megabytes(2), { ...form, authorization: '' });
     expect([none.status, none.body.code]).toEqual([401, 'UNAUTHORIZED']);
     const wrongKey = `Basic ${Buffer.from(`${member.email}:${'x'.repeat(32)}`).toString('base64')}`;
@@ -163,7 +163,7 @@ describe('a large body', () => {
     expect((await raw('POST', '/no/such/path', megabytes(2), form)).status).toBe(404);
   });
 
-  test('is refused by the bounds of the operation, whoever sends it', async () => {
+  test('is rejected by the limits of the operation', async () => {
     const long = await raw('POST', '/messages', `type=direct&to=[1]&content=${'x'.repeat(100_000)}`, form);
     expect([long.status, long.body.code]).toEqual([400, 'BAD_REQUEST']);
     const large = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(5)}`, form);
@@ -177,7 +177,7 @@ describe('a large body', () => {
     expect([other.status, other.body.code]).toEqual([413, 'REQUEST_TOO_LARGE']);
   });
 
-  test('is not asked for with 100 Continue before it is admitted', async () => {
+  test('does not get 100 Continue before its request is admitted', async () => {
     const head = (path: string, bytes: number, extra = ''): string =>
       `POST /api/v1${path} HTTP/1.1\r\nHost: ${realm.host}\r\n${extra}Content-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`;
     const key = `Authorization: Basic ${Buffer.from(`${member.email}:${member.api_key}`).toString('base64')}\r\n`;
@@ -202,8 +202,8 @@ describe('a large body', () => {
   });
 });
 
-describe('every answer', () => {
-  test('has a request id, is not stored by caches, and tells the rate', async () => {
+describe('a response', () => {
+  test('has a request ID and rate headers, and is not cached', async () => {
     const { headers } = await member.get('/users/me');
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers['cache-control']).toMatch(/^no-cache, no-store/);
@@ -211,7 +211,7 @@ describe('every answer', () => {
       expect(Number(headers[`x-ratelimit-${name}`])).toBeGreaterThan(0);
   });
 
-  test('without or with a wrong key is 401 and says how to authenticate', async () => {
+  test('to a missing or wrong key is 401, and to a missing key has WWW-Authenticate', async () => {
     const none = await realm.spectator.get('/users/me');
     expect([none.status, none.body.code, none.headers['www-authenticate']]).toEqual([
       401,
@@ -234,7 +234,7 @@ describe('every answer', () => {
 });
 
 describe('guessing a password', () => {
-  test('is stopped after five wrong ones; a right one before that forgets them', async () => {
+  test('is blocked after five wrong passwords, and a right password before that resets the count', async () => {
     const login = (password: string) =>
       realm.spectator.post('/fetch_api_key', { username: realm.member2.email, password });
     for (let round = 0; round < 2; round++) {
@@ -250,14 +250,14 @@ describe('guessing a password', () => {
 });
 
 describe('a host', () => {
-  test('leads to its realm alone: a key of one realm is nothing in another', async () => {
+  test('selects only its realm, and a key of another realm is rejected', async () => {
     const other = await openRealm({ havePasswords: true });
     const answer = await raw('GET', '/users/me', '', { host: other.host });
     expect(answer.status).toBe(401);
   });
 });
 
-test('links lead to the configured origin, whatever the headers say', async () => {
+test('links use the configured origin, regardless of forwarded headers', async () => {
   const forwarded = {
     'x-forwarded-proto': 'https',
     'x-forwarded-for': '203.0.113.7',

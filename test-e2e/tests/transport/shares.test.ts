@@ -40,7 +40,7 @@ async function botOf(realm: Realm, owner: Client): Promise<Client> {
 const refusalOf = ({ status, body }: Answer) => [status, body.code, body.msg];
 
 test.each(Object.keys(shared) as (keyof typeof shared)[])(
-  'a member and their bots take a part of the %s alone; others and administrators have room',
+  'a member and their bots can use only a part of the limit of %s, and other users are not affected',
   async (name) => {
     const { limit, what, table, by, add, differing } = shared[name];
     const realm = await openRealm();
@@ -59,7 +59,7 @@ test.each(Object.keys(shared) as (keyof typeof shared)[])(
 );
 
 test.each(Object.keys(shared) as (keyof typeof shared)[])(
-  'the %s of a bot count for the member who created it, and take no room from the user who receives it',
+  'the %s of a bot count for the member who created it, and not for the user who receives it',
   async (name) => {
     const { limit, what, table, by, add, differing } = shared[name];
     const realm = await openRealm();
@@ -76,7 +76,7 @@ test.each(Object.keys(shared) as (keyof typeof shared)[])(
   300_000,
 );
 
-test('pictures of emoji, also of removed ones, are a part of those of all; pictures of bots count for their creator', async () => {
+test('pictures of emoji, even removed ones, and of bots count towards the limit of one user', async () => {
   const realm = await openRealm();
   const { member, member2, administrator } = realm;
   expect((await uploadTo(member, '/realm/emoji/removed_emoji')).status).toBe(200);
@@ -98,7 +98,7 @@ test('pictures of emoji, also of removed ones, are a part of those of all; pictu
   expect((await uploadTo(member2, '/users/me/avatar')).status).toBe(200);
 });
 
-test('a member takes a part of the text of descriptions alone, whether channels are created or changed', async () => {
+test('long descriptions of new and changed channels have a limit for each member', async () => {
   const { member, administrator, member2 } = await openRealm();
   // 25 KB of HTML.
   const description = ':a: '.repeat(250);
@@ -118,7 +118,7 @@ test('a member takes a part of the text of descriptions alone, whether channels 
     expect((await create(who, named(1, `of ${who.user_id}`, description))).status).toBe(200);
 });
 
-test('members of the groups of one user are a part of those of all', async () => {
+test('the members of all groups of one user have a limit', async () => {
   const realm = await openRealm();
   const { member, member2, owner } = realm;
   const add = (who: Client, index: number) =>

@@ -380,27 +380,30 @@ const collections: Record<string, Total> = {
   },
 };
 
-test('each limit of the contract has a test here', () => {
+test('each limit of the contract has a test in this file', () => {
   expect(Object.keys(collections).sort()).toEqual(totalNames().sort());
 });
 
-test.each(Object.entries(collections))('%s: the last is taken, one more is refused', async (_, total) => {
-  const own = await openRealm();
-  const add = await total.open(own);
-  expect((await add(0)).status).toBeLessThan(300);
-  const { table, where } = total.rows(own);
-  const before = await countOf(table, where.replace(/ ORDER BY.*/, ''));
-  await copyRow({ table, where }, total.limit - before - 1, total.differing ?? {});
-  const [last, more] = [await add(1), await add(2)];
-  expect([last.status < 300, last.body.msg]).toEqual([true, '']);
-  expect([more.status, more.body.msg]).toEqual([400, `Too many ${total.what} (limit: ${total.limit})`]);
-});
+test.each(Object.entries(collections))(
+  '%s: the last item within the limit is accepted, and one more is rejected',
+  async (_, total) => {
+    const own = await openRealm();
+    const add = await total.open(own);
+    expect((await add(0)).status).toBeLessThan(300);
+    const { table, where } = total.rows(own);
+    const before = await countOf(table, where.replace(/ ORDER BY.*/, ''));
+    await copyRow({ table, where }, total.limit - before - 1, total.differing ?? {});
+    const [last, more] = [await add(1), await add(2)];
+    expect([last.status < 300, last.body.msg]).toEqual([true, '']);
+    expect([more.status, more.body.msg]).toEqual([400, `Too many ${total.what} (limit: ${total.limit})`]);
+  },
+);
 
 test.each([
   ['playgrounds', 200],
   ['profileFields', 100],
   ['deviceTokens', 100],
-])('%s: of many at once no more are taken than the limit says', async (name, limit) => {
+])('%s: concurrent requests do not exceed the limit', async (name, limit) => {
   const total = collections[name] as Total;
   const add = await total.open(await openRealm());
   // A busy system refuses some for now. Clients repeat those under their keys.

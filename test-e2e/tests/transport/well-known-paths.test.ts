@@ -6,13 +6,13 @@ beforeAll(async () => {
   realm = await openRealm();
 });
 
-test.each(['/health', '/compatibility'])('%s answers everybody', async (path) => {
+test.each(['/health', '/compatibility'])('%s responds without authentication', async (path) => {
   const answer = await fetch(`${realm.member.url}${path}`);
   expect([answer.status, await answer.json()]).toEqual([200, { result: 'success', msg: '' }]);
 });
 
 test.each(['/health', '/compatibility', '/openapi.json', '/asyncapi.json'])(
-  'HEAD %s answers like GET',
+  'HEAD %s responds like GET',
   async (path) => {
     const address = `${realm.member.url}${path}`;
     const [head, get] = [await fetch(address, { method: 'HEAD' }), await fetch(address)];
@@ -22,7 +22,7 @@ test.each(['/health', '/compatibility', '/openapi.json', '/asyncapi.json'])(
   },
 );
 
-test('the emoji of the server is an image', async () => {
+test('the server emoji is served as an image', async () => {
   const rendered = (await realm.member.ok('POST', '/messages/render', { content: ':zulip:' })).rendered;
   const path = /src="([^"]+)"/.exec(rendered)?.[1] ?? '';
   const answer = await fetch(`${realm.member.url}${path}`);
@@ -32,7 +32,7 @@ test('the emoji of the server is an image', async () => {
   expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([64, 64]);
 });
 
-test('a navigation view is changed and removed with the slashes of its fragment as they are', async () => {
+test('a navigation view can be changed and removed with unencoded slashes in its fragment', async () => {
   const { member } = realm;
   const fragment = 'narrow/is/starred';
   await member.ok('POST', '/navigation_views', { fragment, is_pinned: true });
@@ -42,7 +42,7 @@ test('a navigation view is changed and removed with the slashes of its fragment 
   expect((await member.ok('GET', '/navigation_views')).navigation_views).toEqual([]);
 });
 
-test('a token of a device is taken in hexadecimal digits', async () => {
+test('a device token is accepted in hexadecimal digits', async () => {
   const token = 'a1'.repeat(33);
   await realm.member.ok('POST', '/users/me/apns_device_token', { token, appid: 'org.example.app' });
   await realm.member.ok('DELETE', '/users/me/apns_device_token', { token });

@@ -36,7 +36,7 @@ async function begin(who: Client, announced: number, sent: number): Promise<RawS
 /** An upload weighs 3, and the read that follows 1. */
 const uploadAndRead = 4;
 
-test('a form upload counts each MiB that arrived, also if its body is refused', async () => {
+test('a form upload counts each MiB that arrived, even if its body is rejected', async () => {
   const { member } = await openRealm();
   const spent = await spentBy(member, async () => {
     const socket = await begin(member, 6 * mebibyte, 6 * mebibyte);
@@ -46,7 +46,7 @@ test('a form upload counts each MiB that arrived, also if its body is refused', 
   expect(spent).toBe(uploadAndRead + 6);
 });
 
-test('a form upload counts each MiB that arrived, also if the client breaks it off', async () => {
+test('a form upload counts each MiB that arrived, even if the client aborts it', async () => {
   const { member } = await openRealm();
   const before = await left(member);
   const socket = await begin(member, 20 * mebibyte, 6 * mebibyte);
@@ -61,7 +61,7 @@ test('a form upload counts each MiB that arrived, also if the client breaks it o
   socket.destroy(true);
 });
 
-test('an upload that repeats another one leaves no data behind', async () => {
+test('a repeated upload does not leave data behind', async () => {
   const realm = await openRealm();
   const { member } = realm;
   const stored = () => countOf('messaging.file_chunk', `realm_id = ${realm.id}`);

@@ -2,7 +2,7 @@ import { connected, copyRow, type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 import { uploadText } from './upload.ts';
 
-test('the list of 45,000 files ends at 8 MiB, and only its newest files have up to 50 messages', async () => {
+test('the list of 45,000 files is limited to 8 MiB, and only its newest files contain up to 50 messages', async () => {
   const realm = await openRealm();
   const { member, id: realmId } = realm;
   const url = await uploadText(member, 'text');

@@ -29,7 +29,7 @@ const keyOf = (path: string): Promise<string> =>
     return rows[0].file_key;
   });
 
-test('a file that arrives in parts of any size is one attachment, told to its owner and served as it was', async () => {
+test('a file that arrives in parts of any size becomes one attachment and is served unchanged', async () => {
   const { owner } = await openRealm();
   const queue = await owner.queue({ event_types: ['attachment', 'message'] });
   const bytes = randomBytes(2 * chunk + 12_345);
@@ -82,7 +82,7 @@ test('a file that arrives in parts of any size is one attachment, told to its ow
   expect(await filesOf(owner)).toHaveLength(1);
 });
 
-test('the support for the protocol is told before anything is uploaded', async () => {
+test('OPTIONS returns the supported protocol and its limits', async () => {
   const { status, headers } = await tus(who, 'OPTIONS', '/api/v1/tus/');
   expect(status).toBe(204);
   expect(headers).toMatchObject({
@@ -129,7 +129,7 @@ test('a creation with data that is repeated under its key continues the same upl
   expect(await filesOf(owner)).toHaveLength(2);
 });
 
-test('what arrived before a connection broke is kept, and the upload continues after it', async () => {
+test('data that arrived before a connection broke is kept, and the upload continues after it', async () => {
   const bytes = randomBytes(chunk + 50_000);
   const path = await create(who, bytes.length);
   const { cut } = begin(who, path, { offset: 0, announced: bytes.length, bytes: bytes.subarray(0, chunk + 20_000) });
@@ -141,7 +141,7 @@ test('what arrived before a connection broke is kept, and the upload continues a
   expect((await download(who, body.url)).equals(bytes)).toBe(true);
 });
 
-test('of requests that continue an upload at the same moment, one succeeds', async () => {
+test('of concurrent requests that continue an upload, one succeeds', async () => {
   const bytes = randomBytes(10_000);
   const path = await create(who, 20_000);
   const answers = await Promise.all(Array.from({ length: 8 }, () => append(who, path, { offset: 0, bytes })));
@@ -153,7 +153,7 @@ test('of requests that continue an upload at the same moment, one succeeds', asy
   expect((await filesOf(who)).filter(({ size }) => size === 20_000)).toHaveLength(1);
 });
 
-test('only its owner sees, continues or ends an upload', async () => {
+test('only its owner can see, continue or delete an upload', async () => {
   const path = await create(who, 10);
   const other = await openRealm();
   for (const stranger of [realm.owner, realm.member2, other.owner])
@@ -170,7 +170,7 @@ test('only its owner sees, continues or ends an upload', async () => {
     expect([400, 404]).toContain((await tus(who, 'HEAD', `/api/v1/tus/${id}`)).status);
 });
 
-test('an upload that is ended or has expired does not exist, and its data is deleted', async () => {
+test('a deleted or expired upload does not exist, and its data is deleted', async () => {
   const { owner } = await openRealm();
   const chunksOf = (key: string): Promise<number> => countOf('messaging.file_chunk', `key = '${key}'`);
   const ended = await create(owner, 10 * mib);
@@ -211,7 +211,7 @@ test('a creation does not wait for the data of expired uploads', async () => {
   });
 });
 
-test('the end of a complete upload keeps its file', async () => {
+test('deleting a complete upload keeps its file', async () => {
   const made = await tus(who, 'POST', '/api/v1/tus', {
     headers: { 'upload-length': '4', 'content-type': fileType },
     body: 'kept',
@@ -221,7 +221,7 @@ test('the end of a complete upload keeps its file', async () => {
   expect((await download(who, made.body.url)).toString()).toBe('kept');
 });
 
-test('data of unfinished uploads counts against the quota; uploads without data take no room from others', async () => {
+test('only data that arrived of unfinished uploads counts against the quota', async () => {
   const { owner, member, member2 } = await openRealm();
   // Together they declare far more than the quota of 40 MiB.
   for (let n = 0; n < 10; n++) await create(member, 25 * mib);
@@ -245,7 +245,7 @@ test('data of unfinished uploads counts against the quota; uploads without data 
   expect((await append(owner, third, { offset: 0, bytes: Buffer.alloc(24 * mib) })).status).toBe(204);
 });
 
-test('unfinished uploads of a person and their bots take a part of the quota alone', async () => {
+test('unfinished uploads of a user and their bots can use only a part of the quota', async () => {
   const { owner, member } = await openRealm();
   const full_name = 'Filler';
   const { user_id, api_key } = await member.ok('POST', '/bots', { full_name, short_name: 'filler' });
@@ -264,7 +264,7 @@ test('unfinished uploads of a person and their bots take a part of the quota alo
   expect((await append(owner, other, { offset: 0, bytes: Buffer.alloc(14 * mib) })).status).toBe(200);
 });
 
-test('unfinished uploads of a bot that is given away take no room from the user who receives it', async () => {
+test('unfinished uploads of a bot do not count for a user who receives the bot', async () => {
   const { owner, member, member2, host } = await openRealm();
   const full_name = 'Filler';
   const { user_id, api_key } = await member.ok('POST', '/bots', { full_name, short_name: 'filler' });
@@ -276,7 +276,7 @@ test('unfinished uploads of a bot that is given away take no room from the user 
   await create(member2, 1);
 });
 
-test('a file above the limit is refused when its upload is created', async () => {
+test('a file above the limit is rejected when its upload is created', async () => {
   for (const size of [25 * mib + 1, Number.MAX_SAFE_INTEGER]) {
     const { status, body } = await tus(who, 'POST', '/api/v1/tus', { headers: { 'upload-length': String(size) } });
     const msg = 'Uploaded file is larger than the allowed limit of 25 MiB';
@@ -284,7 +284,7 @@ test('a file above the limit is refused when its upload is created', async () =>
   }
 });
 
-test('a wrong length, offset, type, version or metadata is refused, and the upload stays as it was', async () => {
+test('a wrong length, offset, type, version or metadata is rejected and does not change the upload', async () => {
   const bad = async (headers: Record<string, string>) =>
     (await tus(who, 'POST', '/api/v1/tus', { headers: { 'upload-length': '10', ...headers } })).status;
   for (const length of ['-1', '-0.5', '1.5', 'ten', '0x10', '', ' ', '9007199254740993', '1e400', 'null', '[1]', '"5"'])
@@ -325,7 +325,7 @@ test('a wrong length, offset, type, version or metadata is refused, and the uplo
   expect((await append(who, path, { offset: 0, bytes: five })).status).toBe(204);
 });
 
-test('odd names of files become plain ones', async () => {
+test('unusual file names result in safe paths', async () => {
   for (const [filename, stored] of [
     ['', 'uploaded-file'],
     ['..', 'uploaded-file'],
@@ -350,7 +350,7 @@ test('PATCH and DELETE can be sent as POST with the name of the method in a head
   expect((await tus(who, 'POST', path, { headers: { 'x-http-method-override': 'GET' } })).status).toBe(405);
 });
 
-test('a browser with a session uploads below /json, with its CSRF token', async () => {
+test('a browser with a session can upload below /json with its CSRF token', async () => {
   const { member, spectator } = await openRealm({ havePasswords: true });
   const browser = new Browser(spectator);
   expect((await browser.login(member.email, member.password)).status).toBe(303);

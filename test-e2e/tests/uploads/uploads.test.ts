@@ -50,7 +50,7 @@ const bytesOf = (
       .end();
   });
 
-test('a file of 25 MiB is uploaded, listed, told to its owner and served as it was; a byte more is refused', async () => {
+test('a file of 25 MiB is uploaded, listed and served unchanged, and one byte more is rejected', async () => {
   const { owner: who } = await openRealm();
   const bytes = randomBytes(25 * 1024 * 1024);
   const queue = await who.queue({ event_types: ['attachment', 'message'] });
@@ -93,12 +93,12 @@ test('a file of 25 MiB is uploaded, listed, told to its owner and served as it w
   });
 });
 
-test('a file far over the limit is refused with the reason, not with a closed connection', async () => {
+test('a file far above the limit gets an error response instead of a closed connection', async () => {
   const { status, body } = await upload(realm.member, { name: 'far.bin', bytes: Buffer.alloc(30 * 1024 * 1024) });
   expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
 });
 
-test('a part that says no type has the one that its name says', async () => {
+test('a part without a type gets the type of its file extension', async () => {
   for (const [name, type] of [
     ['a.png', 'image/png'],
     ['a.pdf', 'application/pdf'],
@@ -110,7 +110,7 @@ test('a part that says no type has the one that its name says', async () => {
   }
 });
 
-test('a file is had with the API key in its address, by whom the key is of', async () => {
+test('a file can be read with an API key in its URL, with the access of the user of the key', async () => {
   const url = await uploadText(realm.member, 'by key');
   const withKey = (key: string) => statusFor(realm.spectator, `${url}?api_key=${key}`);
   expect(await Promise.all([realm.member.api_key, realm.guest.api_key, 'x'.repeat(32), 'x'].map(withKey))).toEqual([
@@ -118,7 +118,7 @@ test('a file is had with the API key in its address, by whom the key is of', asy
   ]);
 });
 
-test('an upload is exactly one file', async () => {
+test('an upload must contain exactly one file', async () => {
   const file = { name: 'a.txt', bytes: Buffer.from('a') };
   const none = await realm.member.post('/user_uploads');
   expect([none.status, none.body.code]).toEqual([400, 'BAD_REQUEST']);
@@ -127,7 +127,7 @@ test('an upload is exactly one file', async () => {
   expect((await upload(realm.guest, file)).status).toBe(200);
 });
 
-test('a file is seen by its owner alone until a message refers to it; then by who may read that message', async () => {
+test('a file is visible to its owner and to users who may read a message that refers to it', async () => {
   const url = await uploadText(realm.member, 'for the closed channel');
   const { owner, member, member2, guest, spectator } = realm;
   const all = async () => Promise.all([member, member2, owner, guest, spectator].map((who) => statusFor(who, url)));
@@ -148,7 +148,7 @@ test('a file is seen by its owner alone until a message refers to it; then by wh
   expect([await statusFor(guest, url), await statusFor(spectator, url)]).toEqual([200, 200]);
 });
 
-test('who is unsubscribed from a private channel, or outside its history, gets its files no more', async () => {
+test('users who left a private channel, or for whom its history is protected, cannot read its files', async () => {
   const url = await uploadText(realm.member, 'history');
   await send(closed, `see ${url}`);
   expect(await statusFor(realm.member2, url)).toBe(200);
@@ -162,7 +162,7 @@ test('who is unsubscribed from a private channel, or outside its history, gets i
   expect(await statusFor(late, url)).toBe(404);
 });
 
-test('whoever names a file that they may not see opens it to nobody', async () => {
+test('a message does not give access to a file that its sender may not see', async () => {
   const url = await uploadText(realm.member, 'secret');
   await send(open, `look ${url}`, realm.owner);
   expect(await statusFor(realm.owner, url)).toBe(404);
@@ -170,7 +170,7 @@ test('whoever names a file that they may not see opens it to nobody', async () =
   expect(attachment.messages).toEqual([]);
 });
 
-test('a message that refers to a file is told to the owner; an edit and a deletion take it back', async () => {
+test('the owner of a file receives an event when a message refers to it, or no longer does', async () => {
   const url = await uploadText(realm.member, 'told');
   const queue = await realm.member.queue({ event_types: ['attachment', 'message'] });
   const id = await send(open, `see ${url}`);
@@ -192,7 +192,7 @@ test('a message that refers to a file is told to the owner; an edit and a deleti
   expect((await queue.next(isAttachment('update'))).attachment.messages).toEqual([]);
 });
 
-test('an owner deletes a file: it is told, gone from the list and for everybody; others cannot', async () => {
+test('only its owner can delete a file, which removes it for all users and sends an event', async () => {
   const url = await uploadText(realm.member, 'to go');
   await send(open, `see ${url}`);
   const [attachment] = await mine(realm.member);
@@ -211,7 +211,7 @@ test('an owner deletes a file: it is told, gone from the list and for everybody;
   expect((await mine(realm.member)).map((one) => one.id)).not.toContain(attachment.id);
 });
 
-test('a short-lived address works without authentication, for who may see the file; others are told that there is none', async () => {
+test('a temporary URL works without authentication, and is available only to users who may see the file', async () => {
   const url = await uploadText(realm.member, 'shared for a minute');
   const [, , realmId, ...rest] = url.split('/');
   const asked = [`/user_uploads/${realmId}/${rest.join('/')}`, `/user_uploads/${realmId}/${rest.join('%2F')}`];
@@ -229,7 +229,7 @@ test('a short-lived address works without authentication, for who may see the fi
   expect((await realm.member.get(`/user_uploads/${realmId}/ab/${'x'.repeat(24)}/notes.txt`)).status).toBe(404);
 });
 
-test('pictures and plain text are shown; what could script is saved, with a type that does not run, and never sniffed', async () => {
+test('images are shown, and files that could contain scripts are downloaded as application/octet-stream', async () => {
   const served = async (name: string, type: string): Promise<Json> => {
     const { body } = await upload(realm.member, { name, type, bytes: Buffer.from('<script>alert(1)</script>') });
     return (await bytesOf(realm.member, body.url)).headers;
@@ -252,7 +252,7 @@ test('pictures and plain text are shown; what could script is saved, with a type
   }
 });
 
-test('an upload that is retried under its key is one file', async () => {
+test('an upload that is repeated with the same key creates one file', async () => {
   const who = await realm.person();
   const send = () => {
     const boundary = 'b';
@@ -271,7 +271,7 @@ test('an upload that is retried under its key is one file', async () => {
   expect(await mine(who)).toHaveLength(1);
 });
 
-test('a picture that was uploaded is previewed', async () => {
+test('an uploaded image has a preview', async () => {
   const { body } = await upload(realm.member, { name: 'cat.png', type: 'image/png', bytes: Buffer.from('png') });
   const id = await send(open, `[cat](${body.url})`);
   const { message } = await realm.member.ok('GET', `/messages/${id}`);
@@ -280,7 +280,7 @@ test('a picture that was uploaded is previewed', async () => {
   );
 });
 
-test('files of other realms are not there', async () => {
+test('a file of another realm cannot be read', async () => {
   const other = await openRealm();
   const url = await uploadText(realm.member, 'ours');
   await send(web, `see ${url}`);
@@ -288,7 +288,7 @@ test('files of other realms are not there', async () => {
   expect((await other.owner.get(`/${url}`.replace('//', '/'))).status).toBe(404);
 });
 
-test('a file may have an extension that is the name of a property of every object', async () => {
+test('a file extension may be the name of a built-in property', async () => {
   const { status, body } = await upload(realm.member, { name: 'notes.constructor', bytes: Buffer.from('x') });
   expect(status).toBe(200);
   const { headers } = await bytesOf(realm.member, body.url);

@@ -109,7 +109,7 @@ function said(operation: string, { status, body }: Answer): Json {
 
 describe('under an Idempotency-Key', () => {
   test.each(may.filter(({ operation }) => !ending.includes(operation)))(
-    '$operation is done once, and answered the same twice',
+    '$operation is executed once and returns the same response twice',
     async ({ operation, row, letter }) => {
       const { send, told } = await ready(operation, row, letter);
       const headers = key();
@@ -122,21 +122,18 @@ describe('under an Idempotency-Key', () => {
     },
   );
 
-  test.each(may)(
-    '$operation is done once when it is sent twice at the same moment',
-    async ({ operation, row, letter }) => {
-      const { send, told } = await ready(operation, row, letter);
-      const headers = key();
-      const [first, second] = await Promise.all([send(headers), send(headers)]);
-      expect(said(operation, second)).toEqual(said(operation, first));
-      expect(first.status, JSON.stringify(first.body)).toBeLessThan(300);
-      if (ephemeral.includes(operation)) return;
-      const all = (await told()).map(({ id: _, ...event }) => JSON.stringify(event));
-      expect(all.filter((event, index) => all.indexOf(event) !== index)).toEqual([]);
-    },
-  );
+  test.each(may)('$operation is executed once if it is sent twice concurrently', async ({ operation, row, letter }) => {
+    const { send, told } = await ready(operation, row, letter);
+    const headers = key();
+    const [first, second] = await Promise.all([send(headers), send(headers)]);
+    expect(said(operation, second)).toEqual(said(operation, first));
+    expect(first.status, JSON.stringify(first.body)).toBeLessThan(300);
+    if (ephemeral.includes(operation)) return;
+    const all = (await told()).map(({ id: _, ...event }) => JSON.stringify(event));
+    expect(all.filter((event, index) => all.indexOf(event) !== index)).toEqual([]);
+  });
 
-  test.each(mayNot)('$operation is refused the same twice', async ({ operation, row, letter }) => {
+  test.each(mayNot)('$operation returns the same error twice', async ({ operation, row, letter }) => {
     const { send, told } = await ready(operation, row, letter);
     const headers = key();
     const first = await send(headers);
@@ -146,7 +143,7 @@ describe('under an Idempotency-Key', () => {
     expect(await told()).toEqual([]);
   });
 
-  test('a refusal stands when its cause is gone', async () => {
+  test('an error is returned again even if its cause is gone', async () => {
     const { realm } = world;
     const name = `late ${nextNumber()}`;
     const headers = key();
@@ -159,7 +156,7 @@ describe('under an Idempotency-Key', () => {
     expect((await send(realm.owner)).status).toBe(200);
   });
 
-  test('an empty key, or one that is too long, is refused', async () => {
+  test('an empty key and a too long key are rejected', async () => {
     const { realm } = world;
     const form = { type: 'direct', to: [realm.member2.user_id], content: 'x' };
     for (const [key, msg] of [
@@ -171,7 +168,7 @@ describe('under an Idempotency-Key', () => {
     }
   });
 
-  test('another body is refused, also where only the file differs; another person is independent', async () => {
+  test('a different body or file is rejected, and another user can use the same key', async () => {
     const { realm } = world;
     const headers = key();
     const note = (who: Client, content: string) =>
@@ -200,7 +197,7 @@ describe('under an Idempotency-Key', () => {
   });
 
   // Its row in the table permits no caller, because that realm has no channel for reports.
-  test('POST /messages/{message_id}/report is done once, and answered the same twice', async () => {
+  test('POST /messages/{message_id}/report is executed once and returns the same response twice', async () => {
     const realm = await openRealm();
     const note = { type: 'direct', to: [realm.member.user_id], content: 'reported' };
     const { id: message } = await realm.owner.ok('POST', '/messages', note);
@@ -230,7 +227,7 @@ describe('under an Idempotency-Key', () => {
         await who.ok('PATCH', '/settings', form);
       },
     ],
-  ])('POST //accounts/%s/{key} is done once, and answered the same twice', async (path, ask) => {
+  ])('POST //accounts/%s/{key} is executed once and returns the same response twice', async (path, ask) => {
     const { realm } = world;
     const who = await realm.person({ hasPassword: true });
     await ask(who);
@@ -244,7 +241,7 @@ describe('under an Idempotency-Key', () => {
     expect((await realm.spectator.post(`/${link}`, form, key())).status).toBe(404);
   });
 
-  test('an answer holds all that the first one did', async () => {
+  test('a repeated response contains all fields of the first one', async () => {
     const { realm } = world;
     await realm.member.ok('PATCH', '/settings', { automatically_follow_topics_policy: 1 });
     const headers = key();
