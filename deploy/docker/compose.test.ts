@@ -53,18 +53,18 @@ const settings = page.split(/^## /m).flatMap((part) => {
   return service ? names.filter((name) => !given.includes(name)).map((name) => [service, name] as const) : [];
 });
 
-test('every setting of the page reaches the service that reads it', () => {
+test('every setting of the settings page reaches the service that reads it', () => {
   expect(settings.length).toBeGreaterThan(15);
   for (const [service, name] of settings)
     for (const each of service === 'every' ? ours : [service])
       expect(Object.keys(services[each]?.environment ?? {}), `${name} of ${each}`).toContain(name);
 });
 
-test('migrations wait for Postgres, whose first start takes a while', () => {
+test('migrations wait for Postgres, because its first start is slow', () => {
   expect(services.migrate?.command).toEqual(['migrate', '--wait', expect.stringMatching(/^\d+$/)]);
 });
 
-test('each service has credentials of its own, in a file', () => {
+test('each service has its own credentials, in a file', () => {
   for (const service of ours) expect(services[service]?.env_file).toEqual([`secrets/${service}.env`]);
   for (const [name, { environment }] of Object.entries(services))
     for (const [variable, value] of Object.entries(environment ?? {}))
@@ -72,7 +72,7 @@ test('each service has credentials of its own, in a file', () => {
         expect(value, `${name} ${variable}`).toMatch(/^(\$\{.*\}|http:\/\/gateway:9991)$/);
 });
 
-test('the project has a name of its own, and files and volumes that its services mount exist', () => {
+test('the project has its own name, and all files and volumes that its services mount exist', () => {
   expect(project.name).toBe('natter');
   for (const [name, { volumes = [] }] of Object.entries(services))
     for (const [source = ''] of volumes.map((one) => one.split(':')))
@@ -91,13 +91,13 @@ describe('the schema of the Compose Specification', () => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  test('refuses a key that it does not know, and a value of another type', () => {
+  test('rejects an unknown key and a value of the wrong type', () => {
     for (const wrong of [{ volume: ['data:/data'] }, { read_only: ['yes'] }, { healthcheck: { tests: 'true' } }])
       expect(validate({ ...project, services: { gateway: { ...services.gateway, ...wrong } } })).toBe(false);
   });
 });
 
-test('Redis refuses writes before its container is at its limit', () => {
+test('Redis refuses writes before its container reaches its memory limit', () => {
   const { command = [], mem_limit = '' } = services.redis ?? { image: '' };
   const mebibytes = (size: string): number => Number.parseInt(size, 10) * (size.endsWith('gb') ? 1_024 : 1);
   const maximum = byDefault(command[command.indexOf('--maxmemory') + 1] ?? '');
@@ -109,7 +109,7 @@ test('Redis refuses writes before its container is at its limit', () => {
   expect(command[command.indexOf('--maxmemory-policy') + 1]).toBe('noeviction');
 });
 
-test('only the proxy listens to other machines', () => {
+test('only the proxy accepts connections from other machines', () => {
   for (const [name, { ports = [], profiles = [] }] of Object.entries(services)) {
     if (name === 'caddy') expect(profiles).toEqual(['tls']);
     else for (const port of ports) expect([name, port]).toEqual([name, expect.stringMatching(/127\.0\.0\.1:/)]);
@@ -121,7 +121,7 @@ const byDefault = (value: string): string => value.replace(/\$\{\w+:-([^}]*)\}/g
 const networksOf = ({ networks = [] }: Service = { image: '' }): string[] =>
   Array.isArray(networks) ? networks : Object.keys(networks);
 
-test('the gateway trusts the proxy of the profile tls, and no other address from which a request may come', () => {
+test('the gateway trusts the proxy of the tls profile and no other address', () => {
   const { gateway, caddy } = services;
   const trusted = byDefault(gateway?.environment?.NATTER_TRUSTED_PROXIES ?? '').split(',');
   const networks = (caddy?.networks ?? {}) as Record<string, { ipv4_address: string }>;
@@ -154,7 +154,7 @@ const directory = mkdtempSync(join(tmpdir(), 'natter-compose-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe.skipIf(!command)(command ? 'compose itself' : 'compose itself: SKIPPED: there is no docker compose', () => {
-  test('accepts the file, and hands a setting on', () => {
+  test('accepts the file and passes a setting on', () => {
     cpSync(file, join(directory, 'compose.yaml'));
     mkdirSync(join(directory, 'secrets'));
     for (const name of [...ours, 'operator', 'postgres', 'grafana'])

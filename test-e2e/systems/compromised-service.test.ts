@@ -82,7 +82,7 @@ async function forgedNext(): Promise<{ number: number; mark: number; data: Recor
   return { number: Number(rows[0].number) + 1, mark: 4_711, data };
 }
 
-test('a hint that another service than its owner publishes is not delivered, and real ones still are', async () => {
+test('a hint from a service other than its owner is not delivered, and genuine hints still are', async () => {
   await send('before');
   const queue = await register();
   const { number, mark, data } = await forgedNext();
@@ -109,7 +109,7 @@ test('a hint that another service than its owner publishes is not delivered, and
   expect(contents(await toldUntil(queue, id))).toEqual(['<p>genuine</p>']);
 });
 
-test('a service that signs with its own key is believed for its own types only', async () => {
+test('a service can sign events of its own types only', async () => {
   const { createHmac } = await import('node:crypto');
   await send('before');
   const queue = await register();
@@ -146,7 +146,7 @@ test('a service that signs with its own key is believed for its own types only',
   expect(told.filter(({ type }) => type === 'presence').length).toBe(3);
 });
 
-test('an entry that another service wrote into the stream is not delivered, and the realm goes on', async () => {
+test('an entry that another service wrote to the stream is not delivered, and later entries still are', async () => {
   await send('before');
   const queue = await register();
   const { number, mark, data } = await forgedNext();
@@ -166,7 +166,7 @@ test('an entry that another service wrote into the stream is not delivered, and 
   expect(contents(await toldUntil(queue, id))).toEqual(['<p>genuine</p>']);
 });
 
-test('events, sources and versions of others are not appended', async () => {
+test('a service cannot append events, sources or versions of other services', async () => {
   const append = (client: pg.Client, source: string, type: string, bumps: string[] = []) =>
     client.query('SELECT log.append(1, $1, $2, $3, $4)', [
       '{}',
@@ -190,7 +190,7 @@ test('events, sources and versions of others are not appended', async () => {
   await expect(append(channels, 'channels', 'tick', ['realm'])).rejects.toMatchObject(refused);
 });
 
-test('a service reads neither the messages of others in the record nor their keys, tables and the server', async () => {
+test('a service cannot read foreign messages of the record, or foreign keys, tables and server settings', async () => {
   const statements = [
     'SELECT * FROM log.read(1, 0, 10)',
     "SELECT * FROM log.read_types(1, 0, 1000000, ARRAY['message'], 10)",
@@ -235,7 +235,7 @@ test('a service reads neither the messages of others in the record nor their key
   expect(new Set(keys).size).toBe(5);
 });
 
-test('the owner of the table of events gains nothing by what it attaches to it', async () => {
+test('rules on the table of events do not give its owner more rights', async () => {
   const queue = await postgresOf('event-queue');
   const attack = "query_to_xml('UPDATE users.account SET role = 100 WHERE realm_id = 1', true, true, '')";
   await queue.query(`CREATE RULE forged AS ON INSERT TO log.event DO ALSO SELECT ${attack}`);
@@ -256,7 +256,7 @@ test('the owner of the table of events gains nothing by what it attaches to it',
 /** A busy machine pauses for longer than the default of a second. */
 const patient = { timeout: 120_000 };
 
-test('what is for others is refused by the service too, also to the gateway', async () => {
+test('a service rejects requests that are meant for other callers, even from the gateway', async () => {
   const gateway = await natsOf('gateway');
   const meta = { requestId: 'x', realmId: 1, client: 'x', realmUrl: '' };
   for (const name of ['issue-api-key', 'refresh-actor', 'queue-defaults']) {
@@ -267,7 +267,7 @@ test('what is for others is refused by the service too, also to the gateway', as
   }
 });
 
-test('a service refuses a request for a user that names none, and one of an actor whom the contract excludes', async () => {
+test('a service rejects a request without the required actor, or with an actor that the contract excludes', async () => {
   const gateway = await natsOf('gateway');
   const meta = { requestId: 'x', realmId: 1, client: 'x', realmUrl: '' };
   const ask = async (name: string, actor?: object, service = 'users'): Promise<[string | undefined, Answer]> => {
@@ -297,7 +297,7 @@ test('a service refuses a request for a user that names none, and one of an acto
   ]);
 });
 
-test('a gateway changes or reads no credential, role or address of a user whose credential it did not receive', async () => {
+test('a gateway cannot use operations on credentials, roles or addresses without the credential of the user', async () => {
   const { operations } = await import('@natter/contracts');
   const checked = operations.filter(({ checksCredential }) => checksCredential);
   const names = checked.map(({ name }) => name);
@@ -360,7 +360,7 @@ test('a gateway changes or reads no credential, role or address of a user whose 
   expect([error, answer]).toEqual([undefined, expect.stringContaining('"bots":')]);
 });
 
-test('the record says of each service what the contract says', async () => {
+test('the rights of each service in the record are those of the contract', async () => {
   const { appenders, eventTypesOf, eventTypesReadBy, schemaOf, versionKeysOf } = await import('@natter/contracts');
   const { rows } = await admin.query('SELECT source, appends, reads, bumps FROM log.writer ORDER BY source');
   expect(
@@ -377,7 +377,7 @@ test('the record says of each service what the contract says', async () => {
   );
 });
 
-test('no key of a bot and no token of its service is in the log, in Redis or in an event for others; the owner is told', async () => {
+test('the log, Redis and events for others do not contain keys or tokens of a bot, and its owner receives them', async () => {
   const { owner, member } = system.people;
   const { body: made } = await request(system.url, member, 'POST /register', { event_types: ['realm_bot'] });
   const { body: others } = await request(system.url, owner, 'POST /register', { event_types: ['realm_bot'] });

@@ -75,7 +75,7 @@ const countedTogether = (work: () => Promise<void>): Promise<void> =>
     await work();
   });
 
-test('a name that is written differently is guessed at as the same, and the sixth guess waits', async () => {
+test('guesses at different spellings of one name count together, and the sixth guess must wait', async () => {
   const { email } = system.people.member;
   const network = elsewhere();
   const spellings = [
@@ -102,7 +102,7 @@ test('a name that is written differently is guessed at as the same, and the sixt
   expect(tries).toEqual([wrong, wrong, wrong, wrong, wrong, limited]);
 });
 
-test('guesses at one name are not counted for another one, so that no answer reveals that both belong to one account', async () => {
+test('guesses at two names of one account count separately, so that responses do not reveal the account', async () => {
   const { email, user_id } = system.people.guest;
   const network = elsewhere();
   const [same, nominal] = [email.toUpperCase(), `USER${user_id}@localhost`];
@@ -115,7 +115,7 @@ test('guesses at one name are not counted for another one, so that no answer rev
   expect([codeOf(await wrongKey(same, 30)), (await wrongKey(nominal, 31)).status]).toEqual([limited, 401]);
 });
 
-test('five hundred wrong keys from one network do not reveal which names have an account, and refuse no right key', () =>
+test('five hundred wrong keys from one network do not reveal existing names or refuse a right key', () =>
   countedTogether(async () => {
     const { moderator, administrator } = system.people;
     const network = elsewhere();
@@ -142,7 +142,7 @@ test('five hundred wrong keys from one network do not reveal which names have an
     expect((await show(administrator.email, administrator.api_key)).status).toBe(200);
   }));
 
-test('who guesses locks nobody out elsewhere, also from many networks at once', async () => {
+test('guesses do not lock users out elsewhere, even from many networks at once', async () => {
   const { email, password } = system.people.member2;
   for (let count = 0; count < 60; count++) await logIn(email, 'wrong', `203.0.113.${count}`);
   const [first, second] = [elsewhere(), elsewhere()];
@@ -153,7 +153,7 @@ test('who guesses locks nobody out elsewhere, also from many networks at once', 
   expect((await logIn(email, password, first)).status).toBe(200);
 });
 
-test('a stolen key that is made anew after each guess of the password still waits', async () => {
+test('a stolen key that is replaced after each guess of the password still has to wait', async () => {
   const { email, password, user_id } = system.people.owner;
   const network = elsewhere();
   const { body } = await logIn(email, password, network);
@@ -174,7 +174,7 @@ test('a stolen key that is made anew after each guess of the password still wait
   system.people.owner.api_key = String(again.body.api_key);
 });
 
-test('addresses of one IPv6 network guess together, and so does IPv4 written as IPv6', async () => {
+test('addresses of one IPv6 network share a count, and so do both notations of an IPv4 address', async () => {
   const { email, password } = system.people.moderator;
   const hosts = ['2001:db8:7:7::1', '2001:db8:7:7:a::2', '2001:db8:7:7:b:c:d:e', '2001:DB8:7:7::4', '2001:db8:7:7::5'];
   for (const host of hosts) expect(codeOf(await logIn(email, 'wrong', host))).toEqual(wrong);
@@ -186,14 +186,14 @@ test('addresses of one IPv6 network guess together, and so does IPv4 written as 
   expect((await logIn(other, right, '2001:db8:7:8::1')).status).toBe(200);
 });
 
-test('twelve apps that log in at once with the right password are all let in', async () => {
+test('twelve simultaneous logins with the right password all succeed', async () => {
   const [network, { email, password }] = [elsewhere(), system.people.administrator];
   const logInOnce = () => untilServed(() => logIn(email, password, network));
   const answers = await Promise.all(Array.from({ length: 12 }, logInOnce));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });
 
-test('wrong keys at an address refuse neither a right key nor a login there', () =>
+test('wrong keys from an address do not refuse a right key or a login there', () =>
   countedTogether(async () => {
     const network = elsewhere();
     const { member, administrator } = system.people;
@@ -206,7 +206,7 @@ test('wrong keys at an address refuse neither a right key nor a login there', ()
     expect((await logIn(administrator.email, administrator.password, network)).status).toBe(200);
   }));
 
-test('wrong keys for one name, in any spelling, delay wrong keys from their network alone', async () => {
+test('wrong keys for one name, in any spelling, delay only wrong keys from their network', async () => {
   const { email, api_key } = system.people.moderator;
   const show = (name: string, key: string, network: string) =>
     request(system.url, at({ email: name, api_key: key }, network), 'GET /users/me');
@@ -231,7 +231,7 @@ test('wrong keys for one name, in any spelling, delay wrong keys from their netw
   expect(others).toEqual([...Array(20).fill(401), 429, 429]);
 });
 
-test('a request weighs what the contract says', () =>
+test('a request has the weight of the contract', () =>
   countedTogether(async () => {
     const { administrator } = system.people;
     const left = async (method: string, path: string): Promise<number> => {
@@ -247,7 +247,7 @@ test('a request weighs what the contract says', () =>
     expect(await left('GET', '/events?dont_block=true')).toBe(registered - 10);
   }));
 
-test('one user cannot use up the requests of the organization, and all together have an end; polls go on', () =>
+test('one user cannot use up the limit of the organization, which all users share, and polls continue', () =>
   countedTogether(async () => {
     const { member, member2, guest, owner } = system.people;
     const ask = (who: Person) =>
@@ -265,7 +265,7 @@ test('one user cannot use up the requests of the organization, and all together 
     expect((await request(system.url, owner, 'GET /events', poll)).status).toBe(200);
   }));
 
-test('files without authentication have a limit of their own by their size, which takes nothing from other requests', () =>
+test('anonymous file downloads have their own limit by size, which does not affect other requests', () =>
   countedTogether(async () => {
     const { owner } = system.people;
     const authorization = `Basic ${Buffer.from(`${owner.email}:${owner.api_key}`).toString('base64')}`;
@@ -310,7 +310,7 @@ test('random hosts from one network are refused without a call to users', async 
   expect(isFound()).toBe(true);
 });
 
-test('without Redis guesses and requests are still limited', async () => {
+test('guesses and requests are limited even without Redis', async () => {
   await system.servers.redis.kill('SIGKILL');
   try {
     const { owner, moderator } = system.people;
@@ -335,7 +335,7 @@ test('without Redis guesses and requests are still limited', async () => {
   }
 });
 
-test('without a mail server a link is shown to whoever started the system and stands in no log', async () => {
+test('without a mail server, a link is shown only to the operator and is not logged', async () => {
   const { email, password } = system.people.guest;
   const page = await fetch(`${system.url}/accounts/password/reset`, {
     method: 'POST',
@@ -358,7 +358,7 @@ test('without a mail server a link is shown to whoever started the system and st
     expect(logged).not.toContain(secret);
 });
 
-test('the data directory is closed to other users, and so are the files with secrets in it', async () => {
+test('other users cannot read the data directory or the files with secrets in it', async () => {
   const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
   expect(await modeOf(dataDir)).toBe('700');
   for (const file of ['local.json', 'service-password'])
@@ -366,7 +366,7 @@ test('the data directory is closed to other users, and so are the files with sec
   expect(await readFile(join(dataDir, 'local.json'), 'utf8')).toContain(system.people.administrator.api_key);
 });
 
-test('bots that an earlier release put above their owners are lowered when users starts, and all hear of it', async () => {
+test('bots with a higher role than their owner are demoted when users starts, and clients receive events', async () => {
   const { owner, moderator, administrator } = system.people;
   const { body: bot } = await request(system.url, moderator, 'POST /bots', {
     full_name: 'High Bot',
@@ -387,7 +387,7 @@ test('bots that an earlier release put above their owners are lowered when users
   expect(listed.user.role).toBe(300);
 });
 
-test('keys of reusable links stand in no table, and links that an earlier release stored as they are still work', async () => {
+test('keys of reusable links are not stored, and links that an earlier release stored in plain text still work', async () => {
   const { owner } = system.people;
   const once = { ...owner, headers: { 'idempotency-key': 'one link' } };
   const made = await request(system.url, once, 'POST /invites/multiuse');

@@ -79,7 +79,7 @@ async function shownAt(address: string): Promise<string> {
 }
 const get = (path: string, headers: Record<string, string> = {}) => fetch(system.url + path, { headers });
 
-test('an image of another site is shown from here, and its site learns nothing of the reader', async () => {
+test('an image of another site is served by this server, and its site gets no data about the reader', async () => {
   const path = await shownAt(at('/image.png'));
   expect(path.split('/').at(-1)).toBe(Buffer.from(at('/image.png')).toString('hex'));
   const answer = await get(path, { cookie: 'a=b', 'user-agent': 'reader', referer: 'http://reader.example/' });
@@ -98,7 +98,7 @@ test('an image of another site is shown from here, and its site learns nothing o
   ]);
 });
 
-test('it is fetched once for all readers', async () => {
+test('an external image is fetched once for all readers', async () => {
   const path = await shownAt(at('/popular.png'));
   const answers = await Promise.all(Array.from({ length: 20 }, () => get(path)));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
@@ -107,7 +107,7 @@ test('it is fetched once for all readers', async () => {
   expect(asked.get('/popular.png')?.count).toBe(1);
 });
 
-test('an address that no message shows is not fetched', async () => {
+test('an address that is not shown in a message is not fetched', async () => {
   const path = await shownAt(at('/image.png'));
   const other = Buffer.from(at('/other.png')).toString('hex');
   expect((await get(path.replace(/[^/]+$/, other))).status).toBe(404);
@@ -116,7 +116,7 @@ test('an address that no message shows is not fetched', async () => {
   expect(asked.has('/other.png')).toBe(false);
 });
 
-test('a redirect is followed to an image, and never to an internal address or without end', async () => {
+test('a redirect to an image is followed, but not to an internal address or without end', async () => {
   expect((await get(await shownAt(at('/to-image.png')))).status).toBe(200);
   expect((await get(await shownAt(at('/to-internal.png')))).status).toBe(404);
   expect(asked.has('/secret.png')).toBe(false);
@@ -125,7 +125,7 @@ test('a redirect is followed to an image, and never to an internal address or wi
 });
 
 test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '0.0.0.0', 'u:p@127.0.0.2'])(
-  'nothing is fetched from http://%s',
+  'http://%s is not fetched',
   async (host) => {
     const port = host.endsWith('.2') ? portOf(site) : portOf(internal);
     expect((await get(await shownAt(`[x](http://${host}:${port}/inside.png)`))).status).toBe(404);
@@ -133,7 +133,7 @@ test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1
   },
 );
 
-test('what is no image, too large, missing or without end is not found', async () => {
+test('content that is too large, missing, endless or not an image returns 404', async () => {
   const paths = ['/html.png', '/svg.png', '/large.png', '/missing.png', '/endless.png'];
   const statuses = await Promise.all(paths.map(async (path) => (await get(await shownAt(at(path)))).status));
   expect(statuses).toEqual(paths.map(() => 404));
@@ -142,7 +142,7 @@ test('what is no image, too large, missing or without end is not found', async (
   expect(asked.get('/missing.png')?.count).toBe(1);
 });
 
-test('content counts by its size, one for each started MiB, also if only its headers are requested', async () => {
+test('content counts by its size in started MiB, even if only its headers are requested', async () => {
   const path = await shownAt(at('/image.png'));
   const from = { 'x-forwarded-for': '192.0.2.1' };
   /** The state of the budget after a request, which is read from the next one. */

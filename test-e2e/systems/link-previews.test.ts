@@ -173,7 +173,7 @@ const embed = (url: string, title: string, description = '', image = ''): string
   `<a href="${url}" title="${title}">${title}</a></div>${description}</div></div>`;
 const linkTo = (url: string): string => `<p><a href="${url}">${url}</a></p>`;
 
-test('a linked page is shown below the message, which is announced as rendered again', async () => {
+test('a linked page is shown below the message, and an event announces the new content', async () => {
   const follower = await follow();
   const url = at('/described');
   const id = await send(url);
@@ -204,7 +204,7 @@ test('a linked page is shown below the message, which is announced as rendered a
   expect(await jobs(id)).toBe(0);
 });
 
-test('a page that was fetched is not requested again for another message', async () => {
+test('a fetched page is not requested again for another message', async () => {
   const follower = await follow();
   const url = at('/popular');
   await follower.changesOf(await send(url));
@@ -214,7 +214,7 @@ test('a page that was fetched is not requested again for another message', async
   expect(asked.get('/popular')).toBe(1);
 });
 
-test('the text of a hostile page is only text', async () => {
+test('the text of a hostile page is shown as plain text', async () => {
   const url = at('/hostile');
   const [event] = await (await follow()).changesOf(await send(url));
   const title = "&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&quot;'&amp;lt;";
@@ -222,7 +222,7 @@ test('the text of a hostile page is only text', async () => {
   expect(event?.rendered_content).toBe(linkTo(url) + embed(url, title, description));
 });
 
-test('nothing is fetched from internal addresses, not even after a redirect', async () => {
+test('internal addresses are not fetched, not even after a redirect', async () => {
   const follower = await follow();
   const inside = `127.0.0.1:${portOf(internal)}`;
   const urls = [
@@ -236,7 +236,7 @@ test('nothing is fetched from internal addresses, not even after a redirect', as
   expect([asked.has('/inside'), asked.has('/secret')]).toEqual([false, false]);
 });
 
-test('of an endless page the beginning is read, and a page without an answer delays the others only for a while', async () => {
+test('only the beginning of an endless page is read, and a silent page delays the others only for a while', async () => {
   const follower = await follow();
   const id = await send([at('/silent'), at('/endless'), at('/missing.html')].join(' '));
   const [event] = await follower.changesOf(id);
@@ -246,7 +246,7 @@ test('of an endless page the beginning is read, and a page without an answer del
   );
 });
 
-test('a page whose name was not found while no name server answered is shown when one does', async () => {
+test('a page whose name could not be resolved is shown when a name server responds', async () => {
   const follower = await follow();
   const url = `http://page.example:${portOf(site)}/named-later`;
   const id = await send(url);
@@ -277,7 +277,7 @@ test('quoted links, code, images and pages of the realm itself have no previews'
   expect(['/quoted', '/code', '/image.png'].filter((path) => asked.has(path))).toEqual([]);
 });
 
-test('a realm that wants no previews fetches nothing', async () => {
+test('a realm without previews does not fetch pages', async () => {
   const follower = await follow();
   await wanted(false);
   const without = await send(at('/unwanted'));
@@ -289,7 +289,7 @@ test('a realm that wants no previews fetches nothing', async () => {
   expect(await shown(without)).toBe(linkTo(at('/unwanted')));
 });
 
-test('previews that the realm wants no more when their page is there are not shown', async () => {
+test('previews are not shown if the realm disabled them during the fetch', async () => {
   const { id, path } = await duringFetch(() => wanted(false));
   await jobEnds(id);
   await wanted(true);
@@ -329,7 +329,7 @@ test('a message that is moved while its page is fetched is announced at its new 
   expect(event).toMatchObject({ rendering_only: true, stream_id, stream_name: 'elsewhere' });
 });
 
-test('direct and scheduled messages have previews, and only their receivers are told', async () => {
+test('direct and scheduled messages have previews, and only their receivers get the event', async () => {
   const { member, owner } = system.people;
   const [receiver, other] = [await follow(member), await follow(system.people.guest)];
   const id = await send(at('/direct'), { type: 'direct', to: [member.user_id] });
@@ -344,7 +344,7 @@ test('direct and scheduled messages have previews, and only their receivers are 
   expect(await other.changesOf(id, 0)).toEqual([]);
 });
 
-test('two workers that have the same job announce the message once', async () => {
+test('two workers with the same job announce the message once', async () => {
   const follower = await follow();
   const { id, path } = await duringFetch(async (id, path) => {
     await database.run(sql.unsafe`
@@ -357,7 +357,7 @@ test('two workers that have the same job announce the message once', async () =>
   expect(await shown(id)).toBe(linkTo(at(path)) + embed(at(path), `Page ${path.slice(1)}`));
 });
 
-test('the job of a worker that is killed is done by another one', async () => {
+test('another worker completes the job of a killed worker', async () => {
   const follower = await follow();
   let path = '';
   let id = 0;
@@ -388,7 +388,7 @@ test('at most two jobs of a realm run in each of two processes', async () => {
   expect(most).toBeLessThanOrEqual(4);
 });
 
-test('a realm whose pages do not answer keeps no other realm waiting', async () => {
+test('a realm whose pages do not respond does not delay other realms', async () => {
   const host = 'neighbour.example';
   const args = ['realm', 'create', '--host', host, '--name', 'Neighbour', '--owner-email', `owner@${host}`, '--json'];
   const made = JSON.parse((await runNatter(await operatorSettings(system, dataDir), args)).printed);

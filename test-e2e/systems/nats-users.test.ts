@@ -24,7 +24,7 @@ async function as(user: NatsUser, pass = passwordOf(user)): Promise<NatsConnecti
   return connection;
 }
 
-test('nobody connects without the password of their service', async () => {
+test('a connection requires the password of its service', async () => {
   await expect(as('users', 'wrong')).rejects.toThrow(/authorization violation/i);
 });
 
@@ -241,17 +241,14 @@ async function heard(connection: NatsConnection): Promise<string[]> {
   return Object.values(subjects).filter((subject) => !refused.has(subject));
 }
 
-test.each(natsUsers.map((user) => [user]))(
-  '%s publishes and hears what is listed here and nothing else',
-  async (user) => {
-    const { publish, hear } = allowed[user];
-    const sorted = (names: Subject[]): string[] => names.map((name) => subjects[name]).sort();
-    expect((await published(await as(user))).sort()).toEqual(sorted(publish));
-    expect((await heard(await as(user))).sort()).toEqual(sorted(hear));
-  },
-);
+test.each(natsUsers.map((user) => [user]))('%s may publish and subscribe only to the listed subjects', async (user) => {
+  const { publish, hear } = allowed[user];
+  const sorted = (names: Subject[]): string[] => names.map((name) => subjects[name]).sort();
+  expect((await published(await as(user))).sort()).toEqual(sorted(publish));
+  expect((await heard(await as(user))).sort()).toEqual(sorted(hear));
+});
 
-test('no user hears several kinds of traffic with a wildcard', async () => {
+test('users cannot subscribe to several kinds of traffic with a wildcard', async () => {
   const wildcards = ['>', 'natter.>', 'natter.*', 'natter.*.*', 'natter.*.*.*', 'natter.messaging.>', 'natter-parts.>'];
   const inboxes = ['_INBOX.>', '_INBOX.*.*.*', '$SRV.>'];
   for (const user of natsUsers) {
@@ -265,7 +262,7 @@ test('no user hears several kinds of traffic with a wildcard', async () => {
   }
 });
 
-test('a request arrives under the name of who asks, and in no other name', async () => {
+test('a request arrives under the name of its sender and cannot use another name', async () => {
   const [users, gateway, channels] = [await as('users'), await as('gateway'), await as('channels')];
   const subscription = users.subscribe('natter.users.get-own-user.*', {
     callback: (_, message) => void message.respond(message.subject.split('.').at(-1)),
@@ -279,7 +276,7 @@ test('a request arrives under the name of who asks, and in no other name', async
   subscription.unsubscribe();
 });
 
-test('a request may be answered once, and only by who heard it', async () => {
+test('only the receiver of a request can answer it, and only once', async () => {
   const [users, gateway] = [await as('users'), await as('gateway')];
   let replyTo = '';
   users.subscribe('natter.users.get-own-user.*', {
@@ -303,7 +300,7 @@ test('a request may be answered once, and only by who heard it', async () => {
   expect(answers).toEqual(['first']);
 });
 
-test('a service reads neither the requests nor the answers of another', async () => {
+test('a service cannot read the requests or responses of another service', async () => {
   const channels = await as('channels');
   for (const subject of ['natter.users.*.*', '_INBOX.gateway.>', '>']) {
     const refused = new Promise((resolve) =>

@@ -176,7 +176,7 @@ test('a direct message to a bot that was just created is posted', async () => {
 });
 
 test.each([[{ response_not_required: true, content: 'unwanted' }], [''], [{}], [{ content: ' ' }]])(
-  'the response %j posts nothing',
+  'the response %j does not post a reply',
   async (response) => {
     const { member } = system.people;
     const bot = await made(response);
@@ -187,7 +187,7 @@ test.each([[{ response_not_required: true, content: 'unwanted' }], [''], [{}], [
   },
 );
 
-test('a response with a form of choices posts it', async () => {
+test('a response with a form of choices posts the form', async () => {
   const { member } = system.people;
   const choices = [{ type: 'multiple_choice', short_name: 'A', long_name: 'One', reply: 'answer A' }];
   const extra_data = { type: 'choices', heading: 'Which?', choices };
@@ -197,7 +197,7 @@ test('a response with a form of choices posts it', async () => {
   expect(JSON.parse(reply?.submessages[0].content)).toEqual({ widget_type: 'zform', extra_data });
 });
 
-test('the format of Slack is a form, its text is the reply, and direct messages are refused', async () => {
+test('the Slack format is a form, its text is the reply, and direct messages are refused', async () => {
   const { owner } = system.people;
   const bot = await made({ text: 'from Slack' }, { slack: true });
   const channel = await channelOf(owner);
@@ -230,7 +230,7 @@ test('the format of Slack is a form, its text is the reply, and direct messages 
   expect(bot.requests().length).toBe(1);
 });
 
-test('an endpoint that fails is asked again, and its later response is the only reply', async () => {
+test('a failing endpoint is retried, and its later response is the only reply', async () => {
   const { member } = system.people;
   const bot = await made(((to, attempt) => {
     if (attempt === 1) to.writeHead(503).end();
@@ -245,7 +245,7 @@ test('an endpoint that fails is asked again, and its later response is the only 
   expect(await noticesAbout(bot)).toEqual([]);
 });
 
-test('an endpoint that keeps failing is asked four times; its owner is told once', async () => {
+test('an endpoint that keeps failing gets four attempts, and its owner is notified once', async () => {
   const { member } = system.people;
   const bot = await made(((to) => to.writeHead(500).end('secret')) satisfies Respond);
   for (const content of ['one', 'two']) await toPeople(member, [bot.user_id], content);
@@ -269,7 +269,7 @@ test.each<[string, Respond, string]>([
   ['a list', (to) => to.end('[]'), 'Failure! Invalid response format'],
   ['more than 100 KiB', (to) => to.end(big), 'Failure! Invalid response format'],
   ['an endless response', (to) => void to.writeHead(200).write(big), 'Failure! Invalid response format'],
-])('%s is a failure that is not tried again', async (_, response, shown) => {
+])('%s is a failure without a retry', async (_, response, shown) => {
   const { member } = system.people;
   const bot = await made(response);
   await toPeople(member, [bot.user_id], 'hello');
@@ -279,7 +279,7 @@ test.each<[string, Respond, string]>([
   expect(endpoint.requestsFor('/elsewhere')).toEqual([]);
 });
 
-test('nothing is posted to an internal address that the operator does not permit', async () => {
+test('messages are not posted to internal addresses that the operator does not permit', async () => {
   const { member } = system.people;
   const bot = await made({ content: 'inside' }, { at: internal });
   await toPeople(member, [bot.user_id], 'hello');
@@ -289,7 +289,7 @@ test('nothing is posted to an internal address that the operator does not permit
   expect((await noticesAbout(bot))[0]).toContain('an internal address');
 });
 
-test('messages of bots, silent mentions, mentions of groups and of everyone trigger nothing', async () => {
+test('messages of bots, silent mentions and mentions of groups or everyone do not trigger a webhook', async () => {
   const { member, owner } = system.people;
   const bot = await made({ content: 'here' });
   const channel = await channelOf(owner, { with: [bot.user_id, member.user_id, owner.user_id] });
@@ -319,7 +319,7 @@ test('messages of bots, silent mentions, mentions of groups and of everyone trig
   expect(bot.requests().length).toBe(1);
 });
 
-test('a bot learns of no message in a private channel unless it is subscribed', async () => {
+test('a bot does not receive messages of a private channel unless it is subscribed', async () => {
   const { owner } = system.people;
   const bot = await made({ content: 'here' });
   const channel = await channelOf(owner, { isPrivate: true });
@@ -332,7 +332,7 @@ test('a bot learns of no message in a private channel unless it is subscribed', 
   expect(bodiesFor(bot).map(({ data }) => data)).toEqual([`@**${bot.name}** inside`]);
 });
 
-test('a bot that may not write where it was mentioned sends no reply, and its owner is told', async () => {
+test('a bot that may not write where it was mentioned does not reply, and its owner is notified', async () => {
   const { owner } = system.people;
   const bot = await made({ content: 'here' });
   const channel = await channelOf(owner);
@@ -346,7 +346,7 @@ test('a bot that may not write where it was mentioned sends no reply, and its ow
   await expect.poll(() => noticesAbout(bot)).toHaveLength(1);
 });
 
-test('a deactivated bot is sent nothing, also what waited for it', async () => {
+test('a deactivated bot does not receive requests, not even waiting ones', async () => {
   const { member, owner } = system.people;
   const bot = await made(((to) => to.writeHead(503).end()) satisfies Respond);
   const channel = await channelOf(owner);
@@ -375,7 +375,7 @@ test('messages that wait for one bot do not delay those of others', async () => 
   expect(await contentsOf(quick, member)).toEqual(['quick']);
 });
 
-test('a scheduler that is killed between the request and the reply leaves one reply', async () => {
+test('a scheduler that is killed between the request and the reply causes only one reply', async () => {
   const { member } = system.people;
   const bot = await made(((to, attempt) => {
     if (attempt === 1) for (const child of system.children) if (child.program === 'scheduler') child.kill('SIGKILL');
@@ -390,7 +390,7 @@ test.each([
   { of: 'a bot', others: 0, limit: 1_000, told: '1000 messages wait for your bot' },
   { of: 'an owner', others: 10, limit: 5_000, told: 'Too many messages wait for your bots' },
 ])(
-  'at most $limit messages wait for the bots of $of, who is told, and others have room',
+  'at most $limit messages wait for the bots of $of, the owner is notified, and others have room',
   async ({ others, limit, told }) => {
     const { member, owner } = system.people;
     const bot = await made({ content: 'here' });

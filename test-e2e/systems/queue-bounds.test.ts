@@ -38,8 +38,8 @@ const register = (who: Name, form: Record<string, unknown> = {}) =>
 const look = (who: Name, { queue_id, last_event_id }: Answer) =>
   ask(who, 'GET', '/events', { queue_id, last_event_id, dont_block: true });
 
-describe('limits', () => {
-  test('a user has so many queues and no more, until one is deleted', async () => {
+describe('under the limits', () => {
+  test('a user has a bounded number of queues, and deleting one makes room', async () => {
     const made: Answer[] = [];
     for (let count = 0; count < queuesPerUser; count++) made.push((await register('member2')).body);
     expect(made.map((queue) => queue.result)).toEqual(made.map(() => 'success'));
@@ -53,7 +53,7 @@ describe('limits', () => {
     for (const queue of made.slice(1)) expect((await look('member2', queue)).status).toBe(200);
   });
 
-  test('of many registers of one user at once some are told to come later, and nobody else is', async () => {
+  test('some of many simultaneous registers of one user return 429, and other users are not affected', async () => {
     const all = { event_types: null, fetch_event_types: null };
     const [many, other] = await Promise.all([
       Promise.all(Array.from({ length: 40 }, () => untilServed(() => register('administrator', all)))),
@@ -68,8 +68,8 @@ describe('limits', () => {
   });
 });
 
-describe('expiry', () => {
-  test('a queue that nobody could poll in an outage lives longer by it; one that nobody polls ends', async () => {
+describe('after an outage', () => {
+  test('a polled queue is extended by the length of the outage, and an unused one expires', async () => {
     const attempt = async (seconds: number) => {
       const short = { queue_lifespan_secs: seconds };
       const [polled, left] = [(await register('member', short)).body, (await register('member', short)).body];
@@ -102,7 +102,7 @@ describe('expiry', () => {
   });
 });
 
-test('a stream whose end was altered is rebuilt from the record, and queues go on', async () => {
+test('a stream with a modified end is rebuilt from the record, and queues continue', async () => {
   const queue = (await register('member')).body;
   const { rows } = await postgres.query('SELECT realm_id FROM event_queue.queue WHERE queue_id = $1', [queue.queue_id]);
   const content = { type: 'channel', to: 'general', topic: 'history' };
@@ -123,7 +123,7 @@ test('a stream whose end was altered is rebuilt from the record, and queues go o
   await expect.poll(follow).toEqual(['one', 'two']);
 });
 
-test('presence of up to fourteen days ago is there after Redis was emptied, and older where more is asked for', async () => {
+test('presence of the last fourteen days survives a wipe of Redis, and older presence is returned on request', async () => {
   const { member, guest } = system.people;
   const old = { member: 13, guest: 15 };
   const now = Math.floor(Date.now() / 1000);

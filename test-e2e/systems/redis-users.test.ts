@@ -54,12 +54,12 @@ const owned: Record<NatsUser, string[]> = {
   operator: [],
 };
 
-test('nobody connects without the password of their service, or without a name', async () => {
+test('a connection requires the password of its service and a name', async () => {
   await expect(as('users', 'wrong')).rejects.toThrow();
   await expect(as('users', passwordOf('channels'))).rejects.toThrow();
 });
 
-test.each(natsUsers.map((user) => [user]))('%s reaches its own keys and no other', async (user) => {
+test.each(natsUsers.map((user) => [user]))('%s can access only its own keys', async (user) => {
   const redis = await as(user);
   for (const [name, key] of Object.entries(keys)) {
     const changed = redis.expire(key, 60);
@@ -74,7 +74,7 @@ test.each(natsUsers.map((user) => [user]))('%s reaches its own keys and no other
   }
 });
 
-test('the gateway reads the log and the records of queues, and writes neither', async () => {
+test('the gateway can read but not write the log and the records of queues', async () => {
   const [gateway, owner] = [await as('gateway'), await as('event-queue')];
   await owner.set(keys.queue, 'record');
   expect(await gateway.get(keys.queue)).toBe('record');
@@ -84,7 +84,7 @@ test('the gateway reads the log and the records of queues, and writes neither', 
   await expect(gateway.hset(keys.logMeta, 'number', 1)).rejects.toThrow(/NOPERM/);
 });
 
-test('what a service is not for is refused: another service’s data, the server, everything at once', async () => {
+test('a service cannot access data of other services, administer the server or run global commands', async () => {
   const commands = [['FLUSHALL'], ['CONFIG', 'GET', '*'], ['KEYS', '*'], ['ACL', 'LIST'], ['SHUTDOWN'], ['MONITOR']];
   for (const user of natsUsers) {
     const redis = await as(user);
@@ -96,7 +96,7 @@ test('what a service is not for is refused: another service’s data, the server
   await expect((await as('presence')).get(keys.queue)).rejects.toThrow(/NOPERM/);
 });
 
-test('entries of the log are read by gateways and event-queue alone', async () => {
+test('only gateways and event-queue can read entries of the log', async () => {
   const readers: NatsUser[] = ['gateway', 'event-queue'];
   const reads = [
     ['XRANGE', keys.log, '-', '+'],

@@ -3,7 +3,7 @@ import { createBodyBudget } from './body-budget.ts';
 
 const by = (group: string, caller: string) => ({ group, caller });
 
-test('a caller and a group hold no more than their budgets, and all of it comes back', () => {
+test('a caller and a group do not exceed their budgets, and all memory is released', () => {
   const budget = createBodyBudget({ total: 200, perCaller: 60, largest: 50 });
   const first = budget.open(by('one', 'a'));
   const second = budget.open(by('one', 'a'));
@@ -23,7 +23,7 @@ test('a caller and a group hold no more than their budgets, and all of it comes 
   expect(budget.held).toBe(0);
 });
 
-test('a group with many callers leaves half of the memory to others, and they to those after them', () => {
+test('a group with many callers leaves half of the memory to other groups', () => {
   const budget = createBodyBudget({ total: 160, perCaller: 20, largest: 10 });
   const sent = Array.from({ length: 50 }, (_, user) => {
     try {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { networkOf, trustedProxies } from './network.ts';
 
-test('addresses of one host are of one network, however they are written', () => {
+test('all spellings of the addresses of one host belong to one network', () => {
   const networks: [string, string][] = [
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
@@ -20,7 +20,7 @@ test('addresses of one host are of one network, however they are written', () =>
   for (const [address, network] of networks) expect([address, networkOf(address)]).toEqual([address, network]);
 });
 
-test('trusted proxies are addresses and networks', () => {
+test('trusted proxies can be given as addresses and networks', () => {
   const proxies = trustedProxies('127.0.0.1, 10.0.0.0/8,2001:db8::/32');
   for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '10.9.8.7', '2001:db8:9::1'])
     expect([address, proxies.has(address)]).toEqual([address, true]);

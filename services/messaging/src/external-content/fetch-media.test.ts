@@ -63,7 +63,7 @@ test('a name whose addresses change after the check is reached at the checked ad
   expect(asked).toEqual({ permitted: ['/image.png'], internal: [] });
 });
 
-test('a name that has another address when a redirect is followed is checked again', async () => {
+test('a host name is checked again when a redirect is followed', async () => {
   const { lookups, result } = await fetchFrom('/again', [permitted], [internal]);
   expect(result).toBeInstanceOf(Refused);
   expect(lookups).toBe(2);
@@ -72,7 +72,7 @@ test('a name that has another address when a redirect is followed is checked aga
 });
 
 test.each([[[internal]], [[permitted, internal]], [[internal, permitted]], [['::ffff:127.0.0.1']], [[]]])(
-  'nothing is fetched from a name with the addresses %j',
+  'a host name with the addresses %j is not fetched',
   async (addresses) => {
     const { result } = await fetchFrom('/image.png', addresses);
     expect(result).toBeInstanceOf(Refused);
