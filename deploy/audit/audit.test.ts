@@ -9,7 +9,7 @@ import { summaryOf } from './summary.ts';
 const root = mkdtempSync(join(tmpdir(), 'natter-audit-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-test('a licence is allowed by one of its alternatives, and only with all that hold together', () => {
+test('a licence with OR needs one allowed alternative, and a licence with AND needs all parts to be allowed', () => {
   expect(isAllowed('a', 'MIT')).toBe(true);
   expect(isAllowed('a', '(GPL-3.0-only OR MIT)')).toBe(true);
   expect(isAllowed('a', 'MIT AND GPL-3.0-only')).toBe(false);
@@ -17,7 +17,7 @@ test('a licence is allowed by one of its alternatives, and only with all that ho
   expect(isAllowed('a', 'none')).toBe(false);
 });
 
-test('an image without a digest is found wherever the deployment names one', () => {
+test('the audit finds every image that the deployment names without a digest', () => {
   const digest = `sha256:${'0'.repeat(64)}`;
   mkdirSync(join(root, 'deploy', 'helm', 'natter', 'templates'), { recursive: true });
   writeFileSync(
@@ -51,7 +51,7 @@ FROM \${BASE} AS last
   expect(found.sort()).toEqual(expected.sort());
 });
 
-test('the closing line counts checks that were skipped', () => {
+test('the closing line counts the skipped checks', () => {
   expect(summaryOf([], [])).toBe('audit: nothing found');
   expect(summaryOf(['a'], [])).toBe('audit: 1 problem');
   expect(summaryOf([], ['vulnerabilities'])).toBe('audit: nothing found, 1 check SKIPPED: vulnerabilities');

@@ -115,7 +115,7 @@ describe.skipIf(!binaries)(
       expect(sql('SELECT count(*) FROM said')).toBe('4');
     });
 
-    test('the archive never replaces a file by another content', () => {
+    test('the archive never overwrites a file with different content', () => {
       const file = join(directory, 'segment');
       const archive = () => script('archive-wal.sh', file, '0000000100000000000000FF').status;
       writeFileSync(file, 'one');

@@ -25,7 +25,7 @@ test.skipIf(process.platform !== 'linux')('Node without its symbols is smaller, 
   }
 });
 
-test('a file that is no whole program is refused', () => {
+test('a file that is not a complete program is rejected', () => {
   expect(() => loadedPart(Buffer.from('#!/bin/sh\n'))).toThrow('not a 64-bit');
   expect(() => loadedPart(readFileSync(process.execPath).subarray(0, 1e6))).toThrow('cut off');
 });

@@ -50,14 +50,14 @@ const clusters: Record<string, RenderOptions> = {
 };
 const services = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 describe.skipIf(helm === undefined)(
-  helm === undefined ? 'the chart: SKIPPED: there is no helm binary' : 'the chart',
+  helm === undefined ? 'in the chart: SKIPPED: there is no helm binary' : 'in the chart',
   () => {
-    test('passes helm lint', () => {
+    test('helm lint passes', () => {
       const { status, stdout } = spawnSync(helm ?? '', ['lint', '--strict', chart], { encoding: 'utf8' });
       expect([status, stdout]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
     });
 
-    test('a restore begins a new epoch before any service can log in, and only in the Job of the migrations', () => {
+    test('only the migrations Job begins a new epoch after a restore, before any service can log in', () => {
       const backup = { enabled: true, copy: { image: '' }, restore: 'natter-20261122T031700Z.dump' };
       const objects = render({ values: { ...evaluation, backup } });
       const [job] = of(objects, 'Job') as [KubernetesObject];
@@ -75,7 +75,7 @@ describe.skipIf(helm === undefined)(
       expect(podOf(plain).containers[0].args).not.toContain('--set-passwords');
     });
 
-    test('a copy of a backup runs after the dump, cannot change it, and alone opens the way to its place', () => {
+    test('the backup copy runs after the dump, mounts it read-only, and is the only reason for egress to port 443', () => {
       const copy = { image: 'rclone:1', args: ['copy', '/backup', 'store:natter'], existingSecret: 'store' };
       const objects = render({ values: { backup: { enabled: true, copy } } });
       const { initContainers, containers } = podOf(named(objects, 'CronJob', 'natter-backup'));
@@ -93,7 +93,7 @@ describe.skipIf(helm === undefined)(
       expect(portsOf(render({ values: { backup: { enabled: true } } }), 'natter-operator')).not.toContain(443);
     });
 
-    test('takes its image by digest where one is given', () => {
+    test('the image is referenced by digest if one is given', () => {
       const digest = `sha256:${'a'.repeat(64)}`;
       const images = render({ values: { image: { repository: 'r.example/natter', tag: '1', digest } } })
         .filter(isWorkload)
@@ -105,7 +105,7 @@ describe.skipIf(helm === undefined)(
       const objects = helm === undefined ? [] : render(options);
       const workloads = objects.filter(isWorkload);
 
-      test('renders objects that Kubernetes accepts, without a field it does not know', async () => {
+      test('Kubernetes accepts the rendered objects, which have no unknown fields', async () => {
         expect(objects.length).toBeGreaterThan(20);
         expect(await violations(objects)).toEqual([]);
         if (name !== 'an old cluster')
@@ -127,7 +127,7 @@ describe.skipIf(helm === undefined)(
         }
       });
 
-      test('every container is hardened and bounded', () => {
+      test('every container is hardened and has resource limits', () => {
         for (const workload of workloads) {
           const pod = podOf(workload);
           expect(pod.automountServiceAccountToken, workload.metadata.name).toBe(false);
@@ -171,7 +171,7 @@ describe.skipIf(helm === undefined)(
         }
       });
 
-      test('a service has replicas of its own or is scaled, never both, and a budget where it has a spare', () => {
+      test('every service is scaled and has a disruption budget, but the canary has none', () => {
         const scaled = new Set(
           [...of(objects, 'HorizontalPodAutoscaler'), ...of(objects, 'ScaledObject')].map(
             ({ spec }) => spec.scaleTargetRef.name,
@@ -186,7 +186,7 @@ describe.skipIf(helm === undefined)(
         expect(of(objects, 'PodDisruptionBudget').map(({ metadata }) => metadata.name)).not.toContain('natter-canary');
       });
 
-      test('every selector finds the pods it is meant for', () => {
+      test('every selector matches the pods that it is meant for', () => {
         const labelled = of(objects, 'Deployment').map(
           ({ spec }) => spec.template.metadata.labels as Record<string, string>,
         );
@@ -198,7 +198,7 @@ describe.skipIf(helm === undefined)(
         expect(matches(named(objects, 'NetworkPolicy', 'natter-default-deny').spec.podSelector.matchLabels)).toBe(pods);
       });
 
-      test('nothing is reachable that is not meant to be', () => {
+      test('network policies open only the required ports', () => {
         expect(named(objects, 'NetworkPolicy', 'natter-default-deny').spec).not.toHaveProperty('ingress');
         for (const service of services) {
           const { spec } = named(objects, 'NetworkPolicy', `natter-${service}`);
@@ -212,7 +212,7 @@ describe.skipIf(helm === undefined)(
       });
     });
 
-    test('every credential comes from a Secret that exists, one per service', () => {
+    test('every credential comes from an existing Secret, one per service', () => {
       for (const service of services) {
         const [container] = podOf(named(render(), 'Deployment', `natter-${service}`)).containers;
         expect(container.envFrom).toEqual([{ secretRef: { name: `natter-${service}-credentials` } }]);
@@ -225,7 +225,7 @@ describe.skipIf(helm === undefined)(
       expect(of(own, 'Secret')).toEqual([]);
     });
 
-    test('a service that is not scaled has the replicas it is given', () => {
+    test('a service without autoscaling has the given number of replicas', () => {
       const objects = render({
         values: { defaults: { autoscaling: { enabled: false } }, services: { users: { replicas: 3 } } },
       });
@@ -234,7 +234,7 @@ describe.skipIf(helm === undefined)(
       expect(named(objects, 'Deployment', 'natter-messaging').spec.replicas).toBe(2);
     });
 
-    test('KEDA scales by held polls and requests where it can ask Prometheus, and only there', () => {
+    test('KEDA scales by held polls and requests, but only if it can query Prometheus', () => {
       const options = clusters['a cluster with KEDA and Prometheus'];
       const objects = render(options);
       const byKeda = of(objects, 'ScaledObject').map(({ metadata }) => metadata.name);
@@ -244,7 +244,7 @@ describe.skipIf(helm === undefined)(
       expect(of(render({ ...options, values: everything }), 'ScaledObject')).toEqual([]);
     });
 
-    test('the Secrets that `natter credentials` prints are those that the pods look for, with all they need', () => {
+    test('the Secrets that `natter credentials` prints are complete and have the names that the pods expect', () => {
       process.env.NATTER_SECRET = 'of this test';
       const urls = { postgres: 'postgres://o:p@pg/natter', redis: 'redis://redis', nats: 'nats://nats' };
       const printed = parseAllDocuments(kubernetesSecrets('natter', environmentsOf(urls))).map((document) =>
@@ -267,7 +267,7 @@ describe.skipIf(helm === undefined)(
       expect(keys.get('natter-operator-credentials')).toContain('NATTER_POSTGRES_ADMIN_URL');
     });
 
-    test('every setting of the page can be given, and reaches the service that reads it', () => {
+    test('every setting of the settings page can be given and reaches the service that reads it', () => {
       // Provided by the Secrets, by the image, or by a chart value with another name.
       const otherwise = [
         ...['NATTER_NATS_URL', 'NATTER_REDIS_URL', 'NATTER_POSTGRES_URL', 'NATTER_BOT_KEY_SECRET', 'NATTER_SMTP_URL'],
@@ -300,7 +300,7 @@ describe.skipIf(helm === undefined)(
       expect(refusal({ settings: { NATTER_RATE_LIMIT: 'many' } })).toContain('NATTER_RATE_LIMIT');
     });
 
-    test('the mail server comes from a Secret, and users alone reaches it', () => {
+    test('only the users service reads the mail server from its Secret and can reach it', () => {
       const mail = { from: 'Chat <chat@example.com>', existingSecret: 'mail' };
       const objects = render({ values: { mail, networkPolicy: { mail: { ports: [2465], to: [] } } } });
       const wanted = [
@@ -318,7 +318,7 @@ describe.skipIf(helm === undefined)(
       expect(JSON.stringify(names)).not.toMatch(/MAIL|SMTP/);
     });
 
-    test('the scheduler alone reaches the addresses of outgoing webhook bots', () => {
+    test('only the scheduler can reach the addresses of outgoing webhook bots', () => {
       const objects = render({ values: { networkPolicy: { webhooks: { ports: [8080], to: [] } } } });
       for (const service of services) {
         const ports = JSON.stringify(named(objects, 'NetworkPolicy', `natter-${service}`).spec.egress);
@@ -326,12 +326,12 @@ describe.skipIf(helm === undefined)(
       }
     });
 
-    test('migrations run before anything new does', () => {
+    test('migrations run before an installation or upgrade changes anything else', () => {
       const { metadata } = named(render(), 'Job', 'natter-migrate-1');
       expect(metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade');
     });
 
-    test('the API versions are those that the cluster knows', () => {
+    test('the objects use API versions that the cluster supports', () => {
       const versions = (options: RenderOptions): Record<string, string> =>
         Object.fromEntries(
           render({ values: everything, ...options }).map(({ kind, apiVersion }) => [kind, apiVersion]),
@@ -347,13 +347,13 @@ describe.skipIf(helm === undefined)(
       });
     });
 
-    test('the ingress sends a realm to one gateway and holds polls', () => {
+    test('the ingress sends each realm to one gateway and does not time out long polls', () => {
       const { annotations } = named(render({ values: everything }), 'Ingress', 'natter').metadata;
       expect(annotations['nginx.ingress.kubernetes.io/upstream-hash-by']).toBe('$host');
       expect(Number(annotations['nginx.ingress.kubernetes.io/proxy-read-timeout'])).toBeGreaterThan(90);
     });
 
-    test('the rules and dashboards of the monitoring are in the release', () => {
+    test('the release contains the monitoring rules and dashboards', () => {
       const objects = render(clusters['a cluster with KEDA and Prometheus']);
       const [rule] = of(objects, 'PrometheusRule');
       expect(rule?.spec.groups.length).toBeGreaterThan(0);
@@ -362,7 +362,7 @@ describe.skipIf(helm === undefined)(
       for (const { data } of dashboards) for (const text of Object.values(data)) JSON.parse(String(text));
     });
 
-    test("evaluation's NATS gives each service what the services were written for (npm run ts deploy/helm/server-users.ts)", () => {
+    test('the NATS permissions of evaluation mode are those of the services (npm run ts deploy/helm/server-users.ts)', () => {
       expect(readFileSync(natsUsersFile, 'utf8')).toBe(natsUsersText());
       const text = String(named(render({ values: evaluation }), 'Secret', 'natter-nats').stringData['nats.conf']);
       for (const user of natsUsers)
@@ -370,7 +370,7 @@ describe.skipIf(helm === undefined)(
       for (const user of natsUsers) expect(text).toContain(`permissions: ${natsPermissionsText(user)} }`);
     });
 
-    test("evaluation's Redis gives each service what the services were written for (npm run ts deploy/helm/server-users.ts)", () => {
+    test('the Redis permissions of evaluation mode are those of the services (npm run ts deploy/helm/server-users.ts)', () => {
       expect(readFileSync(redisUsersFile, 'utf8')).toBe(redisUsersText());
       const objects = render({ values: evaluation });
       const lines = String(named(objects, 'Secret', 'natter-redis').stringData['users.acl'])
@@ -386,7 +386,7 @@ describe.skipIf(helm === undefined)(
       expect(new Set(passwords).size).toBe(lines.length);
     });
 
-    test("evaluation's services and servers have the same passwords", () => {
+    test('in evaluation mode, services and servers have the same passwords', () => {
       const objects = render({ values: evaluation });
       const conf = String(named(objects, 'Secret', 'natter-nats').stringData['nats.conf']);
       const operator = named(objects, 'Secret', 'natter-operator-credentials').stringData;
@@ -400,7 +400,7 @@ describe.skipIf(helm === undefined)(
       }
     });
 
-    test('every value that the schema knows has its default in values.yaml', () => {
+    test('every value of the schema has its default in values.yaml', () => {
       const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'));
       const text = readFileSync(join(chart, 'values.yaml'), 'utf8');
       for (const name of Object.keys(schema.properties))

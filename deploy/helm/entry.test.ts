@@ -9,9 +9,9 @@ const withExtensions = { apiVersions: [...currentApis, ...extensions] };
 const pullSecrets = ['registry', 'other'];
 
 describe.skipIf(helm === undefined)(
-  `ways into the chart${helm === undefined ? ': SKIPPED: there is no helm binary' : ''}`,
+  `in the chart${helm === undefined ? ': SKIPPED: there is no helm binary' : ''}`,
   () => {
-    test('the Service is of the type, port, policy and ranges that are given', () => {
+    test('the Service has the given type, port, policy and source ranges', () => {
       expect(gatewayService({})).toMatchObject({ type: 'ClusterIP', ports: [{ port: 80 }] });
       expect(JSON.stringify(gatewayService({}))).not.toMatch(/nodePort|externalTrafficPolicy|loadBalancer/);
       const ranges = ['192.0.2.0/24', '2001:db8::/32'];
@@ -22,7 +22,7 @@ describe.skipIf(helm === undefined)(
       });
     });
 
-    test('an HTTPRoute leads from the Gateway to the gateway, and limits neither polls nor WebSockets', () => {
+    test('an HTTPRoute connects the Gateway to the gateway and does not time out polls or WebSockets', () => {
       const parentRefs = [{ name: 'public', namespace: 'gateways', sectionName: 'https' }];
       const httpRoute = { enabled: true, parentRefs, hostnames: ['chat.example.com'] };
       const route = named(render({ values: { httpRoute } }), 'HTTPRoute', 'natter');
@@ -41,7 +41,7 @@ describe.skipIf(helm === undefined)(
       expect(of(render(), 'HTTPRoute')).toEqual([]);
     });
 
-    test('a ServiceMonitor finds the operations port of every service', () => {
+    test('a ServiceMonitor covers the operations port of every service', () => {
       const monitoring = {
         podMonitor: { enabled: false },
         serviceMonitor: { enabled: true, labels: { release: 'p' } },
@@ -65,7 +65,7 @@ describe.skipIf(helm === undefined)(
       expect(of(render({ values: { monitoring } }), 'ServiceMonitor')).toEqual([]);
     });
 
-    test('presence, event-queue and gateway scale by metrics of their own without KEDA', () => {
+    test('without KEDA, presence, event-queue and gateway scale by their own metrics', () => {
       const objects = render({ values: { autoscaling: { customMetrics: true } } });
       const metrics = (service: string): unknown[] =>
         named(objects, 'HorizontalPodAutoscaler', `natter-${service}`).spec.metrics.slice(1);
@@ -79,7 +79,7 @@ describe.skipIf(helm === undefined)(
       expect(metrics('messaging')).toEqual([]);
     });
 
-    test('a scaled service begins with its least number of replicas, unless a tool renders without the cluster', () => {
+    test('a scaled service begins with its minimum of replicas, unless the chart is rendered without a cluster', () => {
       const values = { services: { gateway: { autoscaling: { minReplicas: 3 } } } };
       expect(named(render({ values }), 'Deployment', 'natter-gateway').spec.replicas).toBe(3);
       expect(named(render({ values }), 'Deployment', 'natter-users').spec.replicas).toBe(2);
@@ -87,7 +87,7 @@ describe.skipIf(helm === undefined)(
       expect(named(argo, 'Deployment', 'natter-gateway').spec).not.toHaveProperty('replicas');
     });
 
-    test('a setting of one service replaces the one of all, and stands once', () => {
+    test('a setting of one service replaces the common setting and appears once', () => {
       const values = {
         settings: { NATTER_RATE_LIMIT: 500 },
         services: { gateway: { env: { NATTER_RATE_LIMIT: 900 } } },
@@ -100,7 +100,7 @@ describe.skipIf(helm === undefined)(
       expect(given('users')).toEqual([{ name: 'NATTER_RATE_LIMIT', value: '500' }]);
     });
 
-    test('a spread over nodes alone is one constraint: the same key twice would be refused', () => {
+    test('a topology spread over nodes is one constraint, because Kubernetes rejects a duplicate key', () => {
       const keys = (topologyKey: string): string[] =>
         podOf(
           named(render({ values: { defaults: { topologySpread: { topologyKey } } } }), 'Deployment', 'natter-users'),
@@ -109,7 +109,7 @@ describe.skipIf(helm === undefined)(
       expect(keys('topology.kubernetes.io/zone')).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
     });
 
-    test('every pod pulls its images with the secrets that are given', () => {
+    test('every pod uses the given pull secrets', () => {
       const isOn = { enabled: true };
       const values = {
         image: { pullSecrets },
@@ -147,7 +147,7 @@ describe.skipIf(helm === undefined)(`notes${helm === undefined ? ': SKIPPED: the
     ['plain', {}],
     ['evaluation', { evaluation: { enabled: true } }],
     ['given', { image: { pullSecrets }, operator: { existingSecret: 'mine' } }],
-  ])('the pod of the first realm keeps to the restricted standard and finds its Secret: %s', (_, values) => {
+  ])('describe a pod for the first realm that meets the restricted standard and has its Secret: %s', (_, values) => {
     const pod = podOfNotes(renderNotes({ values }));
     const doctor = podOf(named(render({ values }), 'Pod', 'natter-doctor'));
     const [container] = doctor.containers;
@@ -178,7 +178,7 @@ describe.skipIf(helm === undefined)(`notes${helm === undefined ? ': SKIPPED: the
     });
   });
 
-  test('a function runs any command, in a pod like that of the doctor', () => {
+  test('define a function that runs any command in a pod like that of the doctor', () => {
     const values = { image: { pullSecrets }, operator: { existingSecret: 'mine' } };
     const notes = renderNotes({ values });
     const definition = /^ +natter\(\) \{\n[\s\S]*?\n +\}$/m.exec(notes)?.[0] ?? '';
@@ -215,7 +215,7 @@ describe.skipIf(helm === undefined)(`notes${helm === undefined ? ': SKIPPED: the
     expect(labels).toMatchObject(named(objects, 'NetworkPolicy', 'natter-operator').spec.podSelector.matchLabels);
   });
 
-  test('name objects that the release has', () => {
+  test('name only objects that exist in the release', () => {
     const values = { evaluation: { enabled: true }, gateway: { service: { port: 8080 } } };
     const notes = renderNotes({ values });
     const objects = render({ values });
@@ -229,7 +229,7 @@ describe.skipIf(helm === undefined)(`notes${helm === undefined ? ': SKIPPED: the
     expect(notes).toContain('wait deployment -l app.kubernetes.io/instance=natter ');
   });
 
-  test('lead to the host that is reached, never to a wildcard', () => {
+  test('name a reachable host, never a wildcard', () => {
     const hosts = ['*.chat.example.com', 'chat.example.com'];
     const tls = [{ secretName: 'tls' }];
     const url = (values: Record<string, unknown>): string | undefined =>

@@ -11,7 +11,7 @@ const servers = ['postgres', 'redis', 'nats'];
 const services = ['users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 
 describe.skipIf(helm === undefined)(
-  `the chart in evaluation mode${helm === undefined ? ': SKIPPED: there is no helm binary' : ''}`,
+  `in evaluation mode${helm === undefined ? ': SKIPPED: there is no helm binary' : ''}`,
   () => {
     let newer: string;
     beforeAll(() => {
@@ -31,7 +31,7 @@ describe.skipIf(helm === undefined)(
       return { ...found?.spec, template: { ...found?.spec.template, metadata } };
     };
 
-    test('a new tag or chart replaces no pod of the servers, and a new chart alone no pod at all', () => {
+    test('a new image tag does not replace pods of the servers, and a new chart version does not replace any pod', () => {
       const before = render({ values: { evaluation } });
       const tagged = render({ values: { evaluation, image: { tag: '2.0.0' } } });
       const values = { evaluation, image: { tag: '0.1.0' } };
@@ -49,7 +49,7 @@ describe.skipIf(helm === undefined)(
       );
     });
 
-    test('the pods of Redis and NATS follow the secret and their own users alone', () => {
+    test('the pods of Redis and NATS are replaced only if the secret or their users change', () => {
       const objects = render({ values: { evaluation } });
       const { secret } = named(objects, 'Secret', 'natter-evaluation').stringData;
       for (const server of ['redis', 'nats']) {
@@ -60,7 +60,7 @@ describe.skipIf(helm === undefined)(
       }
     });
 
-    test('the secret outlives the release as the claim of Postgres does', () => {
+    test('the secret is kept after the release is deleted, like the volume claim of Postgres', () => {
       const objects = render({ values: { evaluation } });
       const kept = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep');
       expect(kept.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).toEqual(['Secret/natter-evaluation']);
@@ -70,7 +70,7 @@ describe.skipIf(helm === undefined)(
       );
     });
 
-    test('two releases in a namespace share no object, and select no pod of each other', () => {
+    test('two releases in one namespace do not share objects or select pods of each other', () => {
       const [one, two] = ['natter', 'second'].map((release) => render({ release, values: { evaluation } }));
       const names = (objects: KubernetesObject[] = []): string[] =>
         objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
@@ -87,7 +87,7 @@ describe.skipIf(helm === undefined)(
           for (const { secretRef } of container.envFrom ?? []) expect(secrets).toContain(`Secret/${secretRef.name}`);
     });
 
-    test('storage, images and sizes of the servers are values', () => {
+    test('values set the storage, images and sizes of the servers', () => {
       const resources = { redis: { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '2Gi' } } };
       const images = {
         postgresImage: 'r.example/pg:1',
@@ -107,7 +107,7 @@ describe.skipIf(helm === undefined)(
       }
     });
 
-    test('Redis refuses writes before its container is at its limit', () => {
+    test('Redis refuses writes before its container reaches its memory limit', () => {
       const argsWith = (limits: object): string[] => {
         const values = { evaluation: { ...evaluation, resources: { redis: { requests: { memory: '1Mi' }, limits } } } };
         const [container] = podOf(named(render({ values }), 'Deployment', 'natter-redis')).containers;
@@ -123,7 +123,7 @@ describe.skipIf(helm === undefined)(
       expect(argsWith({ memory: null })).not.toContain('--maxmemory');
     });
 
-    test('no service that owns tables starts before its schema, and the migration waits for Postgres', () => {
+    test('each service with tables waits for its schema, and the migration waits for Postgres', () => {
       for (const values of [{}, { evaluation }]) {
         const objects = render({ values });
         for (const service of services) {
@@ -139,7 +139,7 @@ describe.skipIf(helm === undefined)(
       }
     });
 
-    test('the chart is a folder of its own: no link leads out of it', () => {
+    test('the chart folder has no links to files outside it', () => {
       const links = readdirSync(chart, { recursive: true, encoding: 'utf8' }).filter((path) =>
         lstatSync(join(chart, path)).isSymbolicLink(),
       );

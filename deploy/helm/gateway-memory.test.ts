@@ -18,7 +18,7 @@ const budgets = memoryBudgets({
 });
 const total = Object.values(budgets).reduce((sum, bytes) => sum + bytes, 0) / mebibyte;
 
-test('the budgets of a gateway leave two fifths of its container to everything else, and a third of its heap', () => {
+test('the budgets of a gateway leave two fifths of its container and a third of its heap free', () => {
   const { services } = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'));
   const [, limit] = /^(\d+)Mi$/.exec(services.gateway.resources.limits.memory) ?? [];
   expect(total).toBeLessThanOrEqual(0.6 * Number(limit));
@@ -27,6 +27,6 @@ test('the budgets of a gateway leave two fifths of its container to everything e
   expect(total - (bodies + blocks) / mebibyte).toBeLessThanOrEqual((2 / 3) * (Number(limit) / 2));
 });
 
-test('the page about scaling has their sum', () => {
+test('the scaling page states the sum of the budgets', () => {
   expect(page).toMatch(new RegExp(`^\\| together +\\| +\\| ${total} MiB \\|$`, 'm'));
 });

@@ -100,7 +100,7 @@ describe.skipIf(helm === undefined).each(Object.entries(modes))('the pods of %s'
     );
   });
 
-  test('take the pull secrets, the priority and the nodes of the defaults, with Jobs, hooks and tests', () => {
+  test('use the pull secrets, priority and nodes of the defaults, including Jobs, hooks and tests', () => {
     for (const workload of workloads)
       expect(podOf(workload), `${workload.kind} ${workload.metadata.name}`).toMatchObject({
         imagePullSecrets: [{ name: 'registry' }],

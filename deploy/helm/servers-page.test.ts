@@ -45,7 +45,7 @@ test('the addresses in the Secrets of the services are those of the servers', ()
   expect(addressOf('nats').hostname).toBe(nats.fullnameOverride);
 });
 
-test('the servers keep what Natter promises', () => {
+test('the servers have the durability and memory limits that Natter requires', () => {
   expect(postgres.spec.instances).toBeGreaterThanOrEqual(3);
   expect(postgres.spec.postgresql.synchronous.number).toBeGreaterThanOrEqual(1);
   expect(postgres.spec.bootstrap.initdb.postInitApplicationSQL).toContain(
@@ -63,7 +63,7 @@ test('the servers keep what Natter promises', () => {
 describe.skipIf(helm === undefined)(
   helm === undefined ? 'the values of Natter: SKIPPED: there is no helm binary' : 'the values of Natter',
   () => {
-    test('are accepted, and lead to the servers, with the Secrets that the last command makes', () => {
+    test('are accepted and point to the servers and to the Secrets that the last command prints', () => {
       expect(refusal(natter)).toBe('');
       const objects = render({ values: natter });
       process.env.NATTER_SECRET = 'of this test';

@@ -20,7 +20,7 @@ test('the page of refused values is made from the table (npm run ts deploy/helm/
 });
 
 describe.skipIf(helm === undefined)(`values${helm === undefined ? ': SKIPPED: there is no helm binary' : ''}`, () => {
-  test('at least 60 kinds of bad values are in the table, none of them twice', () => {
+  test('the table has at least 60 kinds of bad values, without duplicates', () => {
     expect(new Set(bad.map(({ name }) => name)).size).toBe(bad.length);
     expect(bad.length).toBeGreaterThanOrEqual(60);
   });
@@ -33,20 +33,20 @@ describe.skipIf(helm === undefined)(`values${helm === undefined ? ': SKIPPED: th
     expect(refusal(values, { apiVersions })).toBe('');
   });
 
-  test('what accepted values render, Kubernetes accepts', async () => {
+  test('Kubernetes accepts the objects that accepted values render', async () => {
     const objects = good.flatMap(({ values }) => render({ values, apiVersions }));
     const distinct = new Map(objects.map((object) => [JSON.stringify(object), object]));
     expect(distinct.size).toBeGreaterThan(good.length);
     expect(await violations([...distinct.values()])).toEqual([]);
   });
 
-  test('a release whose name can name no Service is refused', () => {
+  test('a release name that is not valid for a Service is rejected', () => {
     expect(refusal({}, { release: 'natter.prod' })).toContain('set fullnameOverride');
     expect(refusal({}, { release: '1natter' })).toContain('set fullnameOverride');
     expect(refusal({ fullnameOverride: 'chat' }, { release: 'natter.prod' })).toBe('');
   });
 
-  test('all faults are named at once', () => {
+  test('one error names all faults', () => {
     const text = refusal({
       serviceAccount: { name: 'default' },
       ingress: { enabled: true },
@@ -81,7 +81,7 @@ describe.each(helms)('helm $version', ({ command }) => {
 describe.skipIf(others.length === 0)(
   `other versions of helm${others.length === 0 ? ': SKIPPED: NATTER_HELMS names none' : ''}`,
   () => {
-    test.each(others)('$version refuses every bad value, and says where', ({ command }) => {
+    test.each(others)('$version rejects every bad value and names its place', ({ command }) => {
       for (const { name, values, reason } of bad) {
         const text = refusal(values, { command });
         const place = /^(?:\(root\)|[\w.-]+)/.exec(reason)?.[0].split('.').at(-1) ?? '';

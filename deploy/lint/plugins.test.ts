@@ -42,7 +42,7 @@ test('the linter reports casts of the body and of the note of an event, and no o
   expect(reportedLines('event-body.grit', lines.join('\n')).sort()).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('the linter reports the parts of crypto that only secure contexts have, and no others', () => {
+test('the linter reports only those parts of crypto that need a secure context', () => {
   const lines = [
     'export const a = () => crypto.randomUUID();',
     'export const b = () => globalThis.crypto.randomUUID();',
@@ -53,7 +53,7 @@ test('the linter reports the parts of crypto that only secure contexts have, and
   expect(reportedLines('secure-context.grit', lines.join('\n')).sort()).toEqual([1, 2, 3]);
 });
 
-test('the linter reports what decides alone whether a key is of an input method, and nothing else', () => {
+test('the linter reports only direct checks for keys of an input method', () => {
   const lines = [
     'export const a = (event: any) => event.isComposing;',
     'export const b = (event: any) => event.nativeEvent.isComposing;',
@@ -64,7 +64,7 @@ test('the linter reports what decides alone whether a key is of an input method,
   expect(reportedLines('input-method.grit', lines.join('\n')).sort()).toEqual([1, 2, 3]);
 });
 
-test('the linter reports readings of the clock of the browser, and nothing else', () => {
+test('the linter reports only reads of the browser clock', () => {
   const lines = [
     'export const a = () => Date.now();',
     'export const b = () => new Date();',
@@ -74,7 +74,7 @@ test('the linter reports readings of the clock of the browser, and nothing else'
   expect(reportedLines('server-time.grit', lines.join('\n')).sort()).toEqual([1, 2]);
 });
 
-test('the linter reports waits of tests with limits of their own, and no others', () => {
+test('the linter reports only waits in tests that have their own time limits', () => {
   const lines = [
     'export const a = () => vi.waitFor(() => expect(1).toBe(1));',
     'export const b = () => vi.waitUntil(() => true, 60_000);',

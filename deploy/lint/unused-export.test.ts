@@ -29,7 +29,7 @@ async function reported(files: Record<string, string>): Promise<string[]> {
   }
 }
 
-test('lint reports unused exports, also of the entry of a library, and no used ones', async () => {
+test('the linter reports unused exports, including those of the entry of a library, and no used ones', async () => {
   const lib = 'export const used = 1;\nexport const forgotten = 2;\nexport interface Forgotten { x: number }\n';
   const index = "import { used } from './lib.ts';\nexport const tested = used;\nexport const entry = used;\n";
   const tests = "import { tested } from './index.ts';\nconsole.log(tested);\n";

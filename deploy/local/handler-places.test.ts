@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { guessesNeeded, guessesOf } from './handler-places.ts';
 import { readSources } from './source-files.ts';
 
-test('the handler of each operation is found by its name with one guess mostly, and with two at most', () => {
+test('the name of an operation leads to its handler, mostly with one guess and at most with two', () => {
   const needed = [...guessesNeeded(readSources())].sort(([, a], [, b]) => a - b);
   expect(needed.length).toBeGreaterThan(200);
   expect(needed.filter(([, guesses]) => guesses > 2)).toEqual([]);
   expect(needed[Math.floor(needed.length / 2)]?.[1]).toBe(1);
 });
 
-test('the file named after an operation is looked into first, then that of the folder of its resource', () => {
+test('the file named after an operation is guessed first, then the file of its resource folder', () => {
   const paths = [
     'services/messaging/src/reactions/reactions.ts',
     'services/messaging/src/messages/add-reaction.ts',
@@ -24,7 +24,7 @@ test('the file named after an operation is looked into first, then that of the f
   expect(guessesOf(operation, paths)).toEqual([paths[1], paths[0]]);
 });
 
-test('an operation whose handler lies elsewhere is not found', () => {
+test('a handler in any other file is not found', () => {
   const sources = new Map([
     [
       'services/messaging/src/messages/odd-name.ts',
@@ -40,7 +40,7 @@ test('an operation whose handler lies elsewhere is not found', () => {
   expect(needed.get('addReaction')).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('a handler whose operation clients know by another word is found by the path', () => {
+test('a handler is found by the path if clients use another word for the operation', () => {
   const paths = ['services/users/src/settings/settings.ts', 'services/users/src/settings/zcommand.ts'];
   const operation = { name: 'run-command', service: 'users', http: { path: '/zcommand' } };
   expect(guessesOf(operation, paths)).toEqual([paths[1]]);

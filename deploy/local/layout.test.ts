@@ -46,7 +46,7 @@ test('layers of the gateway may import each other, but not in a cycle', () => {
   expect(faultsOf(back, 'gateway')).toEqual(['services/gateway/src: cycle of folders: http routes']);
 });
 
-test('lint fails on an import of a file that lies above', () => {
+test('lint fails on an import of a file from a higher layer', () => {
   expect(faultsOf({ 'model/a.ts': importOf('../bots/bots.ts'), 'bots/bots.ts': '' })).toEqual([
     'services/users/src: model/a.ts imports bots/bots.ts, which lies above it',
   ]);
@@ -55,7 +55,7 @@ test('lint fails on an import of a file that lies above', () => {
   ]);
 });
 
-test('lint fails on a cycle of files, of types too, and on a cycle of folders', () => {
+test('lint fails on a cycle of files, including type imports, and on a cycle of folders', () => {
   const types = {
     'bots/a.ts': `import type { X } from './b.ts';\n`,
     'bots/b.ts': importOf('./c.ts'),

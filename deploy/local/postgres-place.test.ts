@@ -7,7 +7,7 @@ import { canEnter, unprivileged } from './unix-process.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-test.skipIf(!isRoot)('PostgreSQL can enter the place of its data after the temporary folder was emptied', async () => {
+test.skipIf(!isRoot)('PostgreSQL can access its data directory after the temporary folder was emptied', async () => {
   const runAs = unprivileged();
   const place = await mkdtemp(join(tmpdir(), 'natter-place-'));
   // Only root can enter directories of mkdtemp.

@@ -5,14 +5,14 @@ import { localDirectory } from './private-directory.ts';
 import { repositoryRoot } from './repository-root.ts';
 import { readSources } from './source-files.ts';
 
-test('only its owner can enter .natter, also where an earlier release left it open', () => {
+test('only the owner can access .natter, even if an earlier release left it open', () => {
   const directory = localDirectory();
   chmodSync(directory, 0o755);
   expect(localDirectory('cache', 'compile')).toBe(join(repositoryRoot, '.natter', 'cache', 'compile'));
   expect((statSync(directory).mode & 0o777).toString(8)).toBe('700');
 });
 
-test('no other program makes a path in .natter', () => {
+test('only the private-directory module creates paths in .natter', () => {
   const makers = [...readSources(/\.(?:ts|mjs|js)$/)].filter(([, text]) =>
     /['"`/]\.natter['"`]|\/\.natter\//.test(text),
   );

@@ -23,7 +23,7 @@ test('the README names the versions of clients that the tests run', () => {
   for (const [name = ''] of named) expect({ ...used.dependencies, ...used.devDependencies }).toHaveProperty([name]);
 });
 
-test('the README says which versions of Node are enough', () => {
+test('the README states the required versions of Node', () => {
   const { engines, optionalDependencies } = JSON.parse(read('package.json'));
   expect(engines.node).toBe('>=20');
   // Packages bring Node 24 for these platforms alone.
@@ -32,7 +32,7 @@ test('the README says which versions of Node are enough', () => {
   expect(read('deploy/local/bootstrap.mjs')).toContain('Node 24.19 (or newer of 24)');
 });
 
-test('no page or comment tells the reader to run a script with a Node that may be too old for it', () => {
+test('pages and comments never run a script with a Node that may be too old for it', () => {
   const files = globSync(
     ['*.md', 'docs/**/*.md', 'deploy/**/*.{ts,yaml}', 'libs/*/**/*.ts', 'services/*/**/*.ts', 'test-e2e/**/*.ts'],
     {
@@ -50,28 +50,28 @@ const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: repositoryRoot }).filter
 const found = (pattern: RegExp): string[] =>
   pages.flatMap((page) => [...read(page).matchAll(pattern)].map(([text]) => `${page}: ${text}`));
 
-test('pages name the paths that probes and metrics have', () => {
+test('pages use the real paths of probes and metrics', () => {
   const served = read('libs/service-kit/src/operations-server.ts');
   const named = pages.flatMap((page) => [...read(page).matchAll(/`(\/(?:health|ready|live|metrics)\w*)`/g)]);
   expect(named.length).toBeGreaterThanOrEqual(6);
   expect(named.filter(([, path]) => !served.includes(`'${path}'`)).map(([text]) => text)).toEqual([]);
 });
 
-test('no page passes options of Node through npm, because Node 20 refuses those for profiling', () => {
+test('pages do not pass Node options through npm, because Node 20 rejects the profiling options', () => {
   expect(found(/^.*NODE_OPTIONS=.*\bnpm .*$/gm)).toEqual([]);
 });
 
-test('commands of docker compose name the file, so that they work in the folder of the source', () => {
+test('commands of docker compose name the file, so that they work in the source folder', () => {
   expect(found(/docker compose -f deploy\/docker\/compose\.yaml/g).length).toBeGreaterThan(5);
   expect(found(/docker compose (?:up|run|exec|stop|restart|ps|logs|down)\b.*/g)).toEqual([]);
 });
 
-test('runbooks give Redis no command that its users may not run', () => {
+test('runbooks use only Redis commands that the Redis users may run', () => {
   // The default user is off, and natter-operator may run few commands.
   expect(found(/FLUSH(?:ALL|DB)|--bigkeys|--memkeys|CLIENT LIST|`redis-cli (?!-u )[^`]*/g)).toEqual([]);
 });
 
-test('npm start refuses an option that it does not know', () => {
+test('npm start rejects an unknown option', () => {
   for (const option of ['--frsh', '--help']) {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['deploy/local/start.ts', option], {
       cwd: repositoryRoot,

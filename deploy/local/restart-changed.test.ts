@@ -65,19 +65,19 @@ afterEach(() => end());
 const programs = (): string[] => [...new Set(killed)].sort();
 const change = (file: string): void => writeFileSync(join(root, file), 'changed');
 
-test('a changed service restarts alone, with every program of its folder', async () => {
+test('only a changed service restarts, with every program of its folder', async () => {
   change('services/messaging/src/service.ts');
   await expect.poll(() => programs()).toEqual(['messaging', 'scheduler']);
   await expect.poll(() => logged.some((line) => line.startsWith('messaging 0 runs services/messaging/src'))).toBe(true);
 });
 
-test('a changed library restarts the services that use it, also through another library', async () => {
+test('a changed library restarts the services that use it, directly or through another library', async () => {
   change('libs/contracts/src/index.ts');
   await expect.poll(() => programs()).toEqual(['messaging', 'presence', 'scheduler', 'users']);
   await expect.poll(() => logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true);
 });
 
-test('where a process does not start, the next one of its service continues with the code of before', async () => {
+test('if a process does not start after a change, the next process of its service keeps the old code', async () => {
   change('services/presence/src/service.ts');
   change('services/gateway/src/service.ts');
   await expect.poll(() => logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true);
@@ -85,7 +85,7 @@ test('where a process does not start, the next one of its service continues with
   expect(programs()).toEqual(['gateway', 'presence']);
 });
 
-test('tests do not restart anything, and migrations are named', async () => {
+test('changed tests do not restart a process, and changed migrations are reported', async () => {
   change('services/users/src/service.test.ts');
   change('libs/database/migrations/001.sql');
   await expect.poll(() => logged.some((line) => line.startsWith('a migration changed'))).toBe(true);
@@ -93,7 +93,7 @@ test('tests do not restart anything, and migrations are named', async () => {
   await expect.poll(() => programs()).toEqual(['presence']);
 });
 
-test('a change of the web client builds it, and restarts the gateways that read it', async () => {
+test('a change of the web client rebuilds it and restarts the gateways that serve it', async () => {
   change('services/web/src/main.ts');
   await expect.poll(() => killed.slice(0, 2)).toEqual(['built', 'gateway']);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openRunLog } from './run-log.ts';
 
-test('lines are in the file in their order', async () => {
+test('the log file contains the lines in order', async () => {
   const path = join(await mkdtemp(join(tmpdir(), 'natter-test-')), 'log');
   const log = openRunLog(path);
   log.write('first');
@@ -14,7 +14,7 @@ test('lines are in the file in their order', async () => {
   expect(await readFile(path, 'utf8')).toBe('first\nsecond\nlast\n');
 });
 
-test.skipIf(!existsSync('/dev/full'))('a full disk leaves out lines, and ends nothing', async () => {
+test.skipIf(!existsSync('/dev/full'))('a full disk loses log lines but does not end the process', async () => {
   const path = join(await mkdtemp(join(tmpdir(), 'natter-test-')), 'log');
   await symlink('/dev/full', path);
   const log = openRunLog(path, 10);

@@ -35,18 +35,18 @@ test('each server answers', async () => {
   expect(await natsInfo()).toMatch(/^INFO \{/);
 });
 
-test('PostgreSQL is durable, in UTF-8, sorts by code point and knows case beyond ASCII', async () => {
+test('PostgreSQL is durable, uses UTF-8, sorts by code point and handles case beyond ASCII', async () => {
   const rows = await query(`SELECT current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
     current_setting('max_connections') AS connections, 'a' > 'B' AS by_code_point, lower('É') AS lower`);
   expect(rows).toEqual([{ encoding: 'UTF8', fsync: 'on', connections: '300', by_code_point: true, lower: 'é' }]);
 });
 
-test('Redis refuses who has no password', async () => {
+test('Redis rejects a client without a password', async () => {
   const { port } = new URL(servers.redisUrl);
   expect(await exchange(Number(port), 'PING\r\n', /\r\n/)).toMatch(/^-NOAUTH/);
 });
 
-test('a stopped start leaves its data and ports to the next one', async () => {
+test('servers keep their data and ports after a stop and a restart', async () => {
   await query('CREATE TABLE kept (value text)');
   await query(`INSERT INTO kept VALUES ('still here')`);
   const { postgresUrl, redisUrl, natsUrl } = servers;
@@ -98,12 +98,12 @@ test('a paused server answers after it is continued', async () => {
   expect(await answer).toBe('+PONG');
 });
 
-test('a data directory in use is not taken from who uses it', async () => {
+test('a start with a data directory in use is rejected, and the servers in it keep running', async () => {
   await expect(bringServers({ dataDir, env: ownServersOnly() })).rejects.toThrow(/in use/);
   expect(await redis('PING')).toBe('+PONG');
 });
 
-test('another data directory is another set of servers, with its NATS users, and durable Redis keeps its data', async () => {
+test('another data directory has its own servers and NATS users, and durable Redis keeps its data', async () => {
   const otherDir = await mkdtemp(join(tmpdir(), 'natter-servers-'));
   const options = {
     dataDir: otherDir,
@@ -125,7 +125,7 @@ test('another data directory is another set of servers, with its NATS users, and
   }
 });
 
-test('a URL in the environment is used as it is', async () => {
+test('the URL of a server in the environment is used unchanged', async () => {
   const env = { NATTER_POSTGRES_URL: 'postgres://p', NATTER_REDIS_URL: 'redis://r', NATTER_NATS_URL: 'nats://n' };
   const external = await bringServers({ dataDir, env });
   expect([external.postgresUrl, external.redisUrl, external.natsUrl]).toEqual(Object.values(env));

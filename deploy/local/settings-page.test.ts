@@ -8,7 +8,7 @@ const print = async (option: string): Promise<string> => {
   return (await promisify(execFile)(process.execPath, [script, option])).stdout;
 };
 
-test('the page of settings is what the processes read (npm run docs makes it)', async () => {
+test('the settings page lists the settings that the processes read (npm run docs generates it)', async () => {
   const page = await print('--print');
   expect(await readFile(new URL('../../docs/settings.md', import.meta.url), 'utf8')).toBe(page);
   for (const name of ['WEB_PUBLIC_STREAMS_ENABLED', 'INVITATION_LINK_VALIDITY_MINUTES', 'NATTER_RATE_LIMIT'])

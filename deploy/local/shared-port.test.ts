@@ -15,14 +15,14 @@ async function takenPort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('an open port tells where it is reached, and may be closed twice', async () => {
+test('an open port has a URL and may be closed twice', async () => {
   const shared = await openSharedPort('localhost', 0);
   expect(shared.url).toBe(`http://127.0.0.1:${shared.port}`);
   shared.close();
   shared.close();
 });
 
-test('a port in use, a port out of range and a foreign address are refused with what to change', async () => {
+test('a port in use, a port out of range and a foreign address are rejected with advice', async () => {
   const port = await takenPort();
   await expect(openSharedPort('127.0.0.1', port)).rejects.toThrow(
     `cannot listen at 127.0.0.1:${port}: a program, perhaps another npm start, uses this port. Stop it, or set NATTER_HTTP_PORT`,

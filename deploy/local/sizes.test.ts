@@ -29,7 +29,7 @@ test('lint fails on a function of more than 60 lines of its own', () => {
   ]);
 });
 
-test('a function inside another one counts there as one line', () => {
+test('a nested function counts as one line of the function around it', () => {
   const text = `function outer() {\n  const inner = () => {\n${lines(10)}  };\n  return inner;\n}\n`;
   const measured = functionsOf('a.ts', text).map(({ name, lines: own }) => [name, own]);
   expect(measured).toEqual([
@@ -38,7 +38,7 @@ test('a function inside another one counts there as one line', () => {
   ]);
 });
 
-test('the callbacks of describe may be longer, those of test may not', () => {
+test('callbacks of describe may exceed the limit, but callbacks of test may not', () => {
   const block = (name: string) => `${name}('it works', () => {\n${lines(60)}});\n`;
   expect(faultsOf('a.test.ts', block('describe'))).toEqual([]);
   expect(faultsOf('a.test.ts', block('test'))).toEqual([
@@ -46,7 +46,7 @@ test('the callbacks of describe may be longer, those of test may not', () => {
   ]);
 });
 
-test('lint fails on an exception without need', () => {
+test('lint fails on an exception that is not needed', () => {
   expect(faultsOf('a.ts', lines(301), [['a.ts', 'table']])).toEqual([]);
   expect(faultsOf('a.ts', lines(3), [['a.ts', 'table']])).toEqual(['a.ts is an exception without need']);
 });

@@ -25,7 +25,7 @@ work.emit(eventForUsers('mood', {}, [userId]));`),
   ]);
 });
 
-test('of an event whose operation is computed, lint compares the type', () => {
+test('lint compares only the type of an event whose operation is computed', () => {
   const emitted = (type: string) => `work.emit({ type: '${type}', op: isNew ? 'add' : 'update', body, audience });`;
   expect(undeclaredIn(emitted('drafts'))).toEqual([]);
   expect(undeclaredIn(emitted('mood'))).toEqual([found(1, 'mood/*')]);

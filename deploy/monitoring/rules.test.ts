@@ -211,15 +211,15 @@ const inNamespace = (name: string, series: Record<string, string | undefined>) =
   );
 
 describe.skipIf(promtool === undefined)(
-  promtool ? 'the alert rules' : 'the alert rules: SKIPPED: there is no promtool',
+  promtool ? 'among the alert rules' : 'among the alert rules: SKIPPED: there is no promtool',
   () => {
-    test('none fires while all is well', () => {
+    test('none fires in a healthy system', () => {
       const { status, stdout, stderr } = promtoolTest('healthy', healthy, []);
       expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
     });
 
     test.each(rules.map((rule) => [rule.alert, rule] as const))(
-      '%s fires when its cause is there, for its namespace, and no other',
+      'only %s fires for its cause, with the namespace of the cause',
       (name, rule) => {
         const cause = causes[name];
         if (!cause) throw new Error(`no test causes ${name}`);
@@ -242,7 +242,7 @@ describe.skipIf(promtool === undefined)(
 );
 
 describe('the monitoring', () => {
-  test('has a runbook for each alert, and none for others', () => {
+  test('has a runbook for each alert and no other runbooks', () => {
     for (const { alert, annotations } of rules) {
       const page = join(root, 'docs', 'operating', 'runbooks', `${alert}.md`);
       expect(annotations.runbook_url).toBe(`${runbooks}${alert}.md`);
@@ -252,12 +252,12 @@ describe('the monitoring', () => {
     expect(Object.keys(causes).sort()).toEqual(rules.map(({ alert }) => alert).sort());
   });
 
-  test('has the dashboards that its definitions say', () => {
+  test('has exactly the dashboards of its definitions', () => {
     for (const dashboard of dashboards)
       expect(readFileSync(fileOf(dashboard), 'utf8'), dashboard.uid).toBe(grafana(dashboard));
   });
 
-  test('asks only for metrics that some process gives', () => {
+  test('queries only metrics that a process exports', () => {
     const asked = [readFileSync(rulesFile, 'utf8'), JSON.stringify(dashboards)]
       .join('\n')
       .matchAll(/\bnatter_[a-z_]+/g);

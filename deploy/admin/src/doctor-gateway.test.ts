@@ -13,7 +13,7 @@ async function findings(status: number, body: Record<string, unknown>): Promise<
   return { ...finding, text: finding?.text.replace(url, 'URL') };
 }
 
-test('before the first realm the doctor names the command that makes one', async () => {
+test('if no realm exists, the doctor suggests `natter realm create`', async () => {
   expect(await findings(404, { result: 'error', code: 'NONEXISTENT_SUBDOMAIN', msg: 'Invalid subdomain' })).toEqual({
     state: 'FAIL',
     subject: 'gateway',
@@ -21,7 +21,7 @@ test('before the first realm the doctor names the command that makes one', async
   });
 });
 
-test('another refusal keeps its status', async () => {
+test('the doctor reports the status of any other error response', async () => {
   expect(await findings(503, { result: 'error', code: 'SERVICE_UNAVAILABLE', msg: '' })).toEqual({
     state: 'FAIL',
     subject: 'gateway',

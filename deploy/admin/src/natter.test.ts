@@ -15,7 +15,7 @@ function natter(...args: string[]): { code: number | null; printed: string; comp
   return { code: status, printed: stdout, complained: stderr };
 }
 
-test('a service explains itself instead of running, and takes no arguments', () => {
+test('`--help` of a service prints its usage without starting it, and a service rejects arguments', () => {
   for (const name of Object.keys(programs)) {
     const { code, printed, complained } = natter(name, '--help');
     expect([code, printed, complained]).toEqual([0, expect.stringMatching(`^usage: natter ${name}\\n`), '']);
@@ -24,7 +24,7 @@ test('a service explains itself instead of running, and takes no arguments', () 
   expect([code, printed, complained]).toEqual([2, '', expect.stringContaining('a service takes no arguments')]);
 });
 
-test('a command that does not exist is named, and the ones that do are listed', () => {
+test('an unknown command is named in the error, and the known commands are listed', () => {
   for (const [args, name] of [
     [['dance'], 'dance'],
     [['constructor'], 'constructor'],
@@ -37,14 +37,14 @@ test('a command that does not exist is named, and the ones that do are listed', 
   }
 });
 
-test('help is printed where it was asked for', () => {
+test('requested help goes to standard output, and a missing command prints the usage to standard error', () => {
   expect(natter('help')).toMatchObject({ code: 0, complained: '' });
   const nothing = natter();
   expect([nothing.code, nothing.printed]).toEqual([2, '']);
   expect(nothing.complained).toMatch(/^usage: natter <command>/);
 });
 
-test('the key of tokens is read from standard input, because a container has no files of the operator', () => {
+test('the token key can be read from standard input, because a container cannot read the files of the operator', () => {
   const args = ['realm', 'jwt', '--host', 'x', '--algorithm', 'HS256', '--key-file'];
   // The key was read when the next missing thing is named.
   expect(natter(...args, '-').complained).toContain('NATTER_NATS_URL is missing');

@@ -77,7 +77,7 @@ async function measured({ registry }: Metrics, name: string, label?: string): Pr
   return Number(line?.split(' ').at(-1));
 }
 
-test('sees each of its messages once, in order', async () => {
+test('the canary receives each of its messages once, in order', async () => {
   fake = await startFake((content, id) => [{ id, content }]);
   const metrics = watch(fake.url);
   await expect.poll(() => measured(metrics, 'natter_canary_delivery_seconds_count')).toBeGreaterThan(5);
@@ -85,13 +85,13 @@ test('sees each of its messages once, in order', async () => {
     expect(await measured(metrics, `natter_canary_${name}`), name).toBe(0);
 });
 
-test('counts what was acknowledged and does not come', async () => {
+test('acknowledged messages that do not arrive are counted', async () => {
   fake = await startFake(() => []);
   const metrics = watch(fake.url, 100);
   await expect.poll(() => measured(metrics, 'natter_canary_undelivered')).toBeGreaterThan(3);
 });
 
-test('does not expect what was not acknowledged', async () => {
+test('messages that were not acknowledged are not expected', async () => {
   fake = await startFake((content, id) => [{ id, content }], 503);
   const metrics = watch(fake.url, 100);
   await expect.poll(() => measured(metrics, 'natter_canary_sends_total', 'unknown')).toBeGreaterThan(0);
@@ -99,7 +99,7 @@ test('does not expect what was not acknowledged', async () => {
   expect(await measured(metrics, 'natter_canary_undelivered')).toBe(0);
 });
 
-test('counts what comes twice or too late', async () => {
+test('messages that arrive twice or out of order are counted', async () => {
   fake = await startFake((content, id) => [
     { id, content },
     { id, content },
@@ -113,7 +113,7 @@ test('counts what comes twice or too late', async () => {
   await expect.poll(() => measured(reordered, 'natter_canary_reordered_total')).toBeGreaterThan(3);
 });
 
-test('counts a lost queue, registers again and goes on', async () => {
+test('the canary counts a lost queue, registers again and continues', async () => {
   fake = await startFake((content, id) => [{ id, content }]);
   const metrics = watch(fake.url);
   await expect.poll(() => measured(metrics, 'natter_canary_delivery_seconds_count')).toBeGreaterThan(2);
