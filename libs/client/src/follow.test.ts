@@ -4,7 +4,7 @@ import type { Client } from './client.ts';
 import { follow } from './follow.ts';
 import { OutcomeUnknown } from './outcome-unknown.ts';
 
-test('a feed goes on after an outage in which the key of its register became too old', async () => {
+test('a feed continues after an outage that lasted longer than the idempotency key of its register', async () => {
   let registers = 0;
   const client = {
     register: async () => {

@@ -6,7 +6,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 const busy = { result: 'error', msg: '', code: 'SERVICE_UNAVAILABLE' };
 
-test('a request is repeated although the wall clock is set forward', async () => {
+test('a request is repeated even if the wall clock is set forward', async () => {
   let attempts = 0;
   const { now } = Date;
   const fetch = async (): Promise<Response> => {
@@ -19,7 +19,7 @@ test('a request is repeated although the wall clock is set forward', async () =>
   expect([attempts, answer]).toEqual([2, { result: 'success', msg: '' }]);
 });
 
-test('a request is repeated for as long as its time lasts', async () => {
+test('a request is repeated until its deadline', async () => {
   const fetch = async (): Promise<Response> => {
     vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000);
     return Response.json(busy, { status: 503 });
@@ -50,7 +50,7 @@ test('a write is not repeated when the server may have forgotten its key', async
   expect([attempts, (failure as OutcomeUnknown).cause]).toEqual([2, lost]);
 });
 
-test('a key that an earlier process used is as old as its first attempt', async () => {
+test('the age of a key from an earlier process counts from its first attempt', async () => {
   const attempts: string[] = [];
   const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
     attempts.push(new Headers(init?.headers).get('idempotency-key') ?? '');

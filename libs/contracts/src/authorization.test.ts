@@ -21,7 +21,7 @@ test('an actor is refused by kind first, then by role', () => {
   expect(refusalOf(declared({ role: 'member' }), { ...member, isBot: true })).toBeUndefined();
 });
 
-test('a bot for incoming webhooks calls what is declared for it, and what asks nobody who they are', () => {
+test('an incoming webhook bot may call only operations declared for it and public operations', () => {
   const webhook = { ...member, isBot: true, isWriteOnly: true };
   expect(refusalOf(declared({}), webhook)?.message).toBe('This API is not available to incoming webhook bots.');
   expect(refusalOf(declared({ caller: 'spectator' }), webhook)).toBeDefined();

@@ -6,7 +6,7 @@ import { json, maxUnits, text, textOrJson } from './model/param.ts';
 import { operations } from './operations/index.ts';
 
 describe('a parameter without a bound', () => {
-  test('does not compile, and does not load when the type is asserted away', () => {
+  test('does not compile, and fails to load if the type is bypassed', () => {
     // @ts-expect-error text needs a number of characters
     expect(() => text(z.string())).toThrow('no bound');
     // @ts-expect-error also where it may be absent
@@ -35,7 +35,7 @@ describe('a parameter without a bound', () => {
 });
 
 describe('the bound of a value', () => {
-  test('holds for its longest text, with every character escaped', () => {
+  test('covers its longest text with every character escaped', () => {
     const param = json(list(object({ name: string(5), size: number(0, 9).optional() }), 3));
     const longest = JSON.stringify(Array.from({ length: 3 }, () => ({ name: '😀'.repeat(5), size: 9 }))).replace(
       /[^\x20-\x7e]/g,
@@ -55,7 +55,7 @@ describe('the bound of a value', () => {
     expect(json(list(list(string(1), 10_000), 10_000)).bound.parts).toBe(100_000);
   });
 
-  test('counts characters, not units', () => {
+  test('counts characters, not UTF-16 units', () => {
     expect(string(2).safeParse('😀😀').success).toBe(true);
     expect(string(2).safeParse('abc').success).toBe(false);
     expect(maxUnits(text(string(2)))).toBeGreaterThanOrEqual(4);
@@ -70,12 +70,12 @@ describe('the bound of a value', () => {
     expect(Object.getPrototypeOf(schema.parse(JSON.parse('{"__proto__":"a"}')))).toBe(Object.prototype);
   });
 
-  test('is what anything is told to have', () => {
+  test('can be given explicitly for any JSON', () => {
     expect(boundOf(anyJson({ characters: 100, depth: 4, parts: 9 }))).toMatchObject({ json: 100, depth: 4, parts: 9 });
   });
 });
 
-test('the body of a request has room for every parameter, and no operation takes more than 64 MiB beside a file', () => {
+test('a request body has room for every parameter, and no operation takes more than 64 MiB besides a file', () => {
   const one = operation({ name: 'x', service: 'users', summary: '', params: { a: text(string(1_000)) } });
   expect(maxBodyBytes(one)).toBeGreaterThan(encodeURIComponent('€'.repeat(1_000)).length);
   for (const each of operations) expect(maxBodyBytes(each), each.name).toBeLessThan(64 * 1024 * 1024);

@@ -22,7 +22,7 @@ function valuesFor(schema: z.core.$ZodType): unknown[] {
   return hostile;
 }
 
-test('no value in JSON makes the schema of a parameter throw', () => {
+test('parameter schemas do not throw for any JSON value', () => {
   for (const { params } of operations)
     for (const { schema } of Object.values(params))
       for (const value of valuesFor(schema)) expect(() => schema.safeParse(value), JSON.stringify(value)).not.toThrow();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { operations } from './operations/index.ts';
 
-test('what is asked for with GET changes nothing: scanners of mail and previews of links open it, also with HEAD', () => {
+test('GET operations do not change anything, because mail scanners and link previews open them, also with HEAD', () => {
   const opened = operations.filter((one) => (one.http ?? one.page)?.method === 'GET');
   expect(opened.length).toBeGreaterThan(50);
   // A poll without a queue creates one.

@@ -13,7 +13,7 @@ test.each([
     },
   ],
   ['rejects', () => Promise.reject(new Error('broken'))],
-])('a listener that %s fails no committed change, and is reported', async (_, listener) => {
+])('a listener that %s does not fail the committed change, and its error is reported', async (_, listener) => {
   const reported: unknown[] = [];
   const onAppended = afterCommit(listener, (error, realmId) => reported.push([(error as Error).message, realmId]));
   expect(() => onAppended(appended)).not.toThrow();
@@ -21,7 +21,7 @@ test.each([
   expect(reported).toEqual([['broken', 7]]);
 });
 
-test('a report that fails neither fails the change nor ends the process', async () => {
+test('a report that fails does not fail the change or end the process', async () => {
   const fail = (): never => {
     throw new Error('broken');
   };
@@ -29,7 +29,7 @@ test('a report that fails neither fails the change nor ends the process', async 
   await turn();
 });
 
-test('a change without events calls no listener', () => {
+test('a change without events does not call a listener', () => {
   const calls: unknown[] = [];
   const report = (): void => undefined;
   afterCommit((one) => void calls.push(one), report)({ realmId: 7, entries: [] });

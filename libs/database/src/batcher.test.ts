@@ -20,7 +20,7 @@ function held() {
 const unavailable = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
 
 describe('look-ups of a kind', () => {
-  test('that come at once, or while one is under way, are one, each with its own answer', async () => {
+  test('share one batch if they come together or while a batch runs, and each gets its own result', async () => {
     const { ask, batches, next } = held();
     const first = [ask(1), ask(2)];
     await expect.poll(() => batches).toEqual([[1, 2]]);
@@ -35,7 +35,7 @@ describe('look-ups of a kind', () => {
     ]);
   });
 
-  test('are at most a hundred in one, and of more than ten thousand that wait the rest is refused at once', async () => {
+  test('are batched by at most 100, and are rejected if 10,000 already wait', async () => {
     const { ask, batches, next } = held();
     const all = Array.from({ length: 10_001 }, (_, index) => ask(index).catch((error: unknown) => error));
     expect(await all[10_000]).toEqual(unavailable);
@@ -45,7 +45,7 @@ describe('look-ups of a kind', () => {
     expect(batches.map((batch) => batch.length)).toEqual(Array.from({ length: 100 }, () => 100));
   });
 
-  test('that waited longer than their askers do are refused, and not made', async () => {
+  test('are rejected without running if they waited longer than their deadline', async () => {
     const { ask, batches, next } = held();
     const first = ask(1);
     await expect.poll(() => batches).toEqual([[1]]);
@@ -61,7 +61,7 @@ describe('look-ups of a kind', () => {
     expect(batches).toEqual([[1], [3]]);
   });
 
-  test('that wait while the wall clock is set forward are made', async () => {
+  test('still run if the wall clock is set forward while they wait', async () => {
     const { ask, batches, next } = held();
     const first = ask(1);
     await expect.poll(() => batches).toEqual([[1]]);
@@ -75,7 +75,7 @@ describe('look-ups of a kind', () => {
     expect(await waiting).toBe(20);
   });
 
-  test('that are stuck hold up neither later ones nor those who give up', async () => {
+  test('do not wait for a batch that is stuck, and a deadline ends the stuck one', async () => {
     const batches: number[][] = [];
     const ask = createBatcher((asked: number[]) => {
       batches.push(asked);

@@ -32,13 +32,13 @@ test('work waits while PostgreSQL restarts or has no connection left', async () 
   expect(codes).toEqual([]);
 });
 
-test('work waits no longer than its deadline', async () => {
+test('work does not wait longer than its deadline', async () => {
   const database = databaseThat(Array.from({ length: 1_000 }, () => 'ECONNREFUSED'));
   const work = withDeadline(200, () => database.connect(({ query }) => query('SELECT 1')));
   await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });
 
-test('a wrong password is not tried again', async () => {
+test('a login with a wrong password is not retried', async () => {
   const codes = ['28P01', '28P01'];
   await expect(databaseThat(codes).connect(({ query }) => query('SELECT 1'))).rejects.toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
@@ -67,7 +67,7 @@ const ended = <R>(work: Promise<R>): Promise<R> =>
 
 const unreachable = () => databaseThat(Array.from({ length: 10_000 }, () => 'ECONNREFUSED'));
 
-test('all attempts of a request wait for PostgreSQL for some five seconds together', async () => {
+test('all attempts of a request together wait about five seconds for PostgreSQL', async () => {
   const database = unreachable();
   const once = () => ended(database.connect(({ query }) => query('SELECT 1')));
   expect(await secondsOf(once)).toBeCloseTo(5, 0);
@@ -75,7 +75,7 @@ test('all attempts of a request wait for PostgreSQL for some five seconds togeth
   expect(await secondsOf(thrice)).toBeCloseTo(5, 0);
 });
 
-test('a look-up that requests share waits no longer than the first of them', async () => {
+test('a shared look-up does not wait longer than its first request', async () => {
   const ask = createBatcher((_: number[]) =>
     unreachable().connect(async ({ query }) => (await query('SELECT 1')).rows),
   );

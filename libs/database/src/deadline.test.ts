@@ -5,7 +5,7 @@ import { currentDeadline, pause, untilDeadline, withDeadline, withoutDeadline } 
 const unavailable = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
 
 describe('a deadline', () => {
-  test('is that of the work around it where that has less time left', async () => {
+  test('is limited by the deadline of the work around it', async () => {
     await withDeadline(1_000, () =>
       withDeadline(60_000, async (inner) => expect(inner.remainingMs()).toBeLessThanOrEqual(1_000)),
     );
@@ -14,7 +14,7 @@ describe('a deadline', () => {
     );
   });
 
-  test('that ends rejects waits, aborts the signal and ends what was begun within', async () => {
+  test('rejects waits, aborts the signal and ends inner deadlines when it ends', async () => {
     await withDeadline(60_000, async (outer) => {
       await withDeadline(60_000, async (inner) => {
         const { signal } = inner;
@@ -30,14 +30,14 @@ describe('a deadline', () => {
     });
   });
 
-  test('that has passed is over also before its timer ran', async () => {
+  test('is over once its time has passed, even before its timer runs', async () => {
     await withDeadline(0, async (deadline) => {
       expect(deadline.hasEnded).toBe(true);
       expect(deadline.remainingMs()).toBe(0);
     });
   });
 
-  test('does not hold for work that is not awaited, once the request is answered', async () => {
+  test('does not apply to work that is not awaited after the request is answered', async () => {
     let released: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       released = resolve;

@@ -33,7 +33,7 @@ test('the events of a unit have 32 MiB', () => {
   expect(() => requireRoom(event)).toThrow(tooMuch);
 });
 
-test('the events of a consumer have any size: what follows from an event cannot be refused', () => {
+test('the events of a consumer may have any size, because the effects of an event cannot be rejected', () => {
   const requireRoom = createEventRoom(true);
   const event = about(many(2_000_000));
   for (let n = 0; n < 4; n++) requireRoom(event);

@@ -6,7 +6,7 @@ const queueOf = (maxSize: number) => {
   return { queue, push: (realmId: number, userId: number, item: string) => queue.push({ realmId, userId }, item) };
 };
 
-test('the queue passes over realms that may not have a turn', () => {
+test('the queue skips realms that may not have a turn', () => {
   const { queue, push } = queueOf(9);
   push(1, 1, 'a');
   push(2, 2, 'b');
@@ -25,7 +25,7 @@ test('the queue takes turns between realms and between the users of a realm', ()
   expect(queue.size).toBe(0);
 });
 
-test('a realm that fills its part of the queue leaves room for others', () => {
+test('a realm that fills its part of the queue leaves room for other realms', () => {
   const { queue, push } = queueOf(8);
   // From many users of one realm.
   const pushed = Array.from({ length: 20 }, (_, user) => push(1, user, 'x') !== undefined).filter(Boolean);
@@ -35,7 +35,7 @@ test('a realm that fills its part of the queue leaves room for others', () => {
   expect(queue.size).toBe(6);
 });
 
-test('items that are taken out make room, once each', () => {
+test('an item that is taken out frees its room only once', () => {
   const { queue, push } = queueOf(4);
   const [first, second] = [push(1, 1, 'a'), push(1, 1, 'a')];
   expect(push(1, 1, 'a')).toBeUndefined();

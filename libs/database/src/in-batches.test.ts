@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inBatches } from './in-batches.ts';
 
-test('a sweep ends after the batch that changes less than it may', async () => {
+test('a sweep ends after the first batch that is not full', async () => {
   const changed = [5, 5, 3, 5];
   let count = 0;
   await inBatches(

@@ -4,7 +4,7 @@ import { createLanes } from './lanes.ts';
 
 const step = () => new Promise((resolve) => setImmediate(resolve));
 
-test('work of a key runs one after the other, in the order in which it came', async () => {
+test('work with the same key runs one at a time, in order of arrival', async () => {
   const order: string[] = [];
   const inLane = createLanes();
   const work = (name: string) =>
@@ -17,7 +17,7 @@ test('work of a key runs one after the other, in the order in which it came', as
   expect(order).toEqual(['1 begins', '1 ends', '2 begins', '2 ends', '3 begins', '3 ends']);
 });
 
-test('work that gives up waiting lets nobody in before the work that runs has ended', async () => {
+test('work that stops waiting does not let other work start before the running work has ended', async () => {
   const emptied: string[] = [];
   const inLane = createLanes((key) => emptied.push(key));
   let running = 0;
@@ -41,7 +41,7 @@ test('work that gives up waiting lets nobody in before the work that runs has en
   expect([seen, emptied]).toEqual([0, ['a']]);
 });
 
-test('work is told whether other work waits', async () => {
+test('running work can check whether other work waits', async () => {
   const inLane = createLanes();
   const seen: boolean[] = [];
   const work = () =>

@@ -12,7 +12,7 @@ function noting(realmId: number): { work: Work; taken: string[] } {
   return { work: { realmId, run } as Partial<Work> as Work, taken };
 }
 
-test('a unit takes its locks in the order of the registry, and the same lock for several users', async () => {
+test('a unit must take its locks in the order of the registry, but may take one lock for several users', async () => {
   const { work, taken } = noting(5);
   await lock(work, 'directory', 'shared');
   await lock(work, 'channel-folders');
@@ -27,7 +27,7 @@ test('a unit takes its locks in the order of the registry, and the same lock for
   await expect(lock(work, 'directory')).rejects.toThrow('directory is taken after flags');
 });
 
-test('locks of several users are taken with one statement, and not of more than PostgreSQL has room for', async () => {
+test('one statement locks several users, up to the number that PostgreSQL has room for', async () => {
   const { work, taken } = noting(5);
   await lockForEach(work, 'muted-topics', [12, 11]);
   expect(taken).toEqual(['advisory_xact_lock 7306 12,11']);
@@ -36,7 +36,7 @@ test('locks of several users are taken with one statement, and not of more than 
   await expect(lockForEach(work, 'muted-topics', many)).rejects.toThrow('too many');
 });
 
-test('processes of the previous release, which lock the former number alone, wait for a lock that was renumbered', async () => {
+test('processes of the previous release, which lock only the former number, wait for a renumbered lock', async () => {
   const { work, taken } = noting(5);
   await lock(work, 'linkifiers');
   expect(taken).toEqual(['advisory_xact_lock_shared 7301 5', 'advisory_xact_lock 7311 5']);

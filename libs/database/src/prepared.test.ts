@@ -17,12 +17,12 @@ describe('a statement', () => {
     expect(preparedName('SELECT 1')).toBe(names[3]);
   });
 
-  test('whose best plan depends on the values is never named', async () => {
+  test('is never named if its best plan depends on the values', async () => {
     const { preparedName } = await fresh();
     for (let time = 0; time < 10; time++) expect(preparedName('SELECT /* planned each time */ 1')).toBeUndefined();
   });
 
-  test('is one of two hundred at most that are named', async () => {
+  test('is one of at most two hundred named ones', async () => {
     const { preparedName } = await fresh();
     const names = new Set<string | undefined>();
     for (let index = 0; index < 300; index++)
@@ -35,7 +35,7 @@ describe('a statement', () => {
     ['26000', ''],
     ['42P05', ''],
     ['0A000', 'cached plan must not change result type'],
-  ])('has no name any more after %s', async (code, message) => {
+  ])('loses its name after %s', async (code, message) => {
     const { preparedName, isUnprepared, isTransient } = await fresh();
     for (let time = 0; time < 5; time++) preparedName('SELECT 1');
     expect(isTransient(failure('40P01'))).toBe(true);

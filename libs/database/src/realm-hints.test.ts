@@ -20,14 +20,14 @@ async function waitedMs(restMs: number | undefined, during: (hints: ReturnType<t
   return ms;
 }
 
-test('hints are gathered for the usual time after a short round, and for the length of the rest after a long one', async () => {
+test('hints are gathered for the usual time after a short round, and for the length of the pause after a long one', async () => {
   expect(await waitedMs(undefined, (hints) => hints.hint(1))).toBe(gatherMs);
   expect(await waitedMs(40, (hints) => hints.hint(1))).toBe(gatherMs);
   expect(await waitedMs(400, (hints) => hints.hint(1))).toBe(400);
   expect(await waitedMs(60_000, (hints) => hints.hint(1))).toBe(pollMs);
 });
 
-test('a rest ends when a request waits', async () => {
+test('a waiting request ends the pause', async () => {
   const both = (hints: ReturnType<typeof createRealmHints>) => {
     hints.hint(1);
     hints.hint(2, true);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import released from '../released-migrations.json' with { type: 'json' };
 import { readMigrations } from './migrate.ts';
 
-test('a released migration is not edited, renamed or removed, and new ones are applied after all of them', async () => {
+test('a released migration is not edited, renamed or removed, and new migrations run after all released ones', async () => {
   const migrations = await readMigrations();
   const found = Object.fromEntries(migrations.map(({ name, checksum }) => [name, checksum]));
   for (const [name, checksum] of Object.entries(released)) expect([name, found[name]]).toEqual([name, checksum]);

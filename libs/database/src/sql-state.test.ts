@@ -12,11 +12,11 @@ test.each([
   expect(isConnectionFailure(withCode(code))).toBe(true);
 });
 
-test.each(['23505', '25006', 'ERR_INVALID_ARG_TYPE'])('%s is no failed connection', (code) => {
+test.each(['23505', '25006', 'ERR_INVALID_ARG_TYPE'])('%s is not a failed connection', (code) => {
   expect(isConnectionFailure(withCode(code))).toBe(false);
 });
 
-test('no error that a client is told is a failed connection', () => {
+test('errors for clients are not failed connections', () => {
   const codes = Object.keys(errorStatus) as (keyof typeof errorStatus)[];
   expect(codes.filter((code) => isConnectionFailure(new ChatError(code, 'refused')))).toEqual([]);
 });
@@ -25,7 +25,7 @@ test.each([
   ['a check constraint of a table', { schema: 'users', table: 'account', constraint: 'account_check' }],
   ['a check constraint of the log', { schema: 'log', table: 'event', constraint: 'event_check' }],
   ['a partition of another table', { schema: 'messaging', table: 'message' }],
-])('%s that refuses a row is no trouble of the server', (_, fields) => {
+])('%s that rejects a row is not a server problem', (_, fields) => {
   const error = Object.assign(withCode('23514'), fields);
   expect([isServerTrouble(error), isRefusedForNow(error), isCausedByEvent(error)]).toEqual([false, false, true]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { withDeadline } from './deadline.ts';
 import { asTenant, createTurns, withPriority } from './turns.ts';
 
-test('places go to realms in turn, and a request that gives up takes none', async () => {
+test('realms get places in turn, and a request that stops waiting does not take a place', async () => {
   const turns = createTurns(1);
   const order: string[] = [];
   const giveBack = await withDeadline(5_000, (deadline) => turns.take(deadline));
@@ -25,7 +25,7 @@ test('places go to realms in turn, and a request that gives up takes none', asyn
   expect(turns.waiting).toBe(0);
 });
 
-test('a realm whose work holds its places for long leaves some to the others', async () => {
+test('a realm that holds its places for long leaves some to the other realms', async () => {
   const turns = createTurns(10);
   const take = (realmId: number) =>
     asTenant({ realmId, userId: 1 }, () => withDeadline(5_000, (deadline) => turns.take(deadline)));
@@ -45,7 +45,7 @@ test('a realm whose work holds its places for long leaves some to the others', a
   expect([held, turns.waiting]).toEqual([30, 0]);
 });
 
-test('however many realms hold places for long, another realm gets one', async () => {
+test('a realm gets a place even if several other realms hold places for long', async () => {
   const turns = createTurns(10);
   const take = (realmId: number) =>
     asTenant({ realmId, userId: 1 }, () => withDeadline(5_000, (deadline) => turns.take(deadline)));
@@ -59,7 +59,7 @@ test('however many realms hold places for long, another realm gets one', async (
   expect(turns.waiting).toBe(0);
 });
 
-test('a realm alone has nearly all places, and work that others wait for has any', async () => {
+test('a single realm gets nearly all places, and work with priority gets any place', async () => {
   const turns = createTurns(10);
   const take = (ms = 60_000) => withDeadline(ms, (deadline) => turns.take(deadline));
   const ofRealm = (ms?: number) => asTenant({ realmId: 1, userId: 1 }, () => take(ms));

@@ -4,7 +4,7 @@ import { WaitingTasks } from './waiting-tasks.ts';
 
 const somebody = { realmId: 1, userId: 1 };
 
-test('a task whose deadline ended before it came starts at most once and is counted no more', async () => {
+test('a task whose deadline ended before it came starts at most once and is no longer counted', async () => {
   const tasks = new WaitingTasks(10);
   let begun = 0;
   await withDeadline(60_000, async (deadline) => {
@@ -20,7 +20,7 @@ test('a task whose deadline ended before it came starts at most once and is coun
   expect(tasks.startNext()).toBe(false);
 });
 
-test('tasks that gave up leave room for others', async () => {
+test('tasks that stop waiting leave room for others', async () => {
   const tasks = new WaitingTasks(10);
   const gaveUp = Array.from({ length: 5 }, () => withDeadline(1, () => tasks.wait(somebody, () => undefined)));
   await expect(tasks.wait(somebody, () => undefined)).rejects.toThrow('busy');

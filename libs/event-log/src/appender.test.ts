@@ -16,7 +16,7 @@ const entry = (number: number, characters = 10): LogEntry =>
     event: { type: 'test', op: 'add', body: { text: 'x'.repeat(characters) }, audience: {} },
   }) as unknown as LogEntry;
 
-test('batches keep the order, and bound what one command carries', () => {
+test('batches keep the order, and one command carries a bounded number of entries', () => {
   const entries = [entry(1, 400_000), entry(2, 200_000), entry(3, 2_000_000), entry(4), entry(5)];
   const split = [...batches(entries)];
   expect(split.map((batch) => batch.entries.map(({ number }) => number))).toEqual([[1], [2], [3], [4, 5]]);
@@ -49,7 +49,7 @@ function announcing(log: Partial<LogRedis>, onAnnounced: () => void = () => unde
   return { appender, announced, committed, errors };
 }
 
-test('entries are announced while Redis does not answer, and once', async () => {
+test('entries are announced once even if Redis does not answer', async () => {
   let answer = (_: [string, number, number, number]): void => undefined;
   const appendScript: LogRedis['appendScript'] = () =>
     new Promise((resolve) => {
@@ -63,7 +63,7 @@ test('entries are announced while Redis does not answer, and once', async () => 
   expect([announced, errors]).toEqual([[1, 2], []]);
 });
 
-test('entries are announced while the entries before them are missing in a slow Redis', async () => {
+test('entries are announced even if a slow Redis lacks the entries before them', async () => {
   let asked = 0;
   let askedBefore = 0;
   const appendScript: LogRedis['appendScript'] = async () => {

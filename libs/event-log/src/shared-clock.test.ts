@@ -18,7 +18,7 @@ function clockOf() {
   return { clock, state, error };
 }
 
-test('a slow answer does not replace an exact reading, unless it shows that the clock of the server was set', async () => {
+test('a slow reading replaces an exact one only if it shows that the clock of the server was set', async () => {
   const { clock, state, error } = clockOf();
   await clock.read();
   expect(Math.abs(error())).toBeLessThanOrEqual(1);
@@ -30,7 +30,7 @@ test('a slow answer does not replace an exact reading, unless it shows that the 
   expect(Math.abs(error())).toBeLessThanOrEqual(1_000);
 });
 
-test('a slow answer counts if there is no other, and after another server took over', async () => {
+test('a slow reading is used if there is no other, and after a failover of the server', async () => {
   const { clock, state, error } = clockOf();
   state.tookMs = 2_000;
   await clock.read();
@@ -44,7 +44,7 @@ test('a slow answer counts if there is no other, and after another server took o
   expect(Math.abs(error())).toBeLessThanOrEqual(200);
 });
 
-test('the clock of this machine counts while a slow answer agrees with it, and not when it is set', async () => {
+test('the local clock is used while a slow reading agrees with it, but not when it is set', async () => {
   const state = { elapsed: 0, wall: 5_000, server: 5_000 };
   const pass = (ms: number): void => {
     state.elapsed += ms;

@@ -256,7 +256,7 @@ test('content below the deepest nesting is kept as text', () => {
 });
 
 test.each(['\\message{forged}', '\\errmessage{forged}', '\\show x'])(
-  'the formula %s writes nothing to the log',
+  'the formula %s does not write to the log',
   (tex) => {
     const written = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')];
     for (const spy of written) spy.mockImplementation(() => undefined);

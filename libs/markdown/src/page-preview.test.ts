@@ -27,18 +27,18 @@ test.each<[string, string[]]>([
   expect(pagesOf(content)).toEqual(pages);
 });
 
-test('a message with more than 24 links previews no page, like no image', () => {
+test('a message with more than 24 links does not preview a page or an image', () => {
   const links = (count: number): string => Array.from({ length: count }, (_, i) => `https://a.example/${i}`).join(' ');
   expect(pagesOf(links(24))).toHaveLength(24);
   expect(pagesOf(links(25))).toEqual([]);
 });
 
-test('pages are listed for realms that preview them alone', () => {
+test('pages are listed only for realms that preview them', () => {
   expect(pagesOf('https://a.example/b', { previewPages: false })).toEqual([]);
   expect(render('https://a.example/b', testContext).pages).toEqual([]);
 });
 
-test('the preview shows the texts of a page as text, and its image from this server', () => {
+test('the preview shows the texts of a page as plain text, and its image from this server', () => {
   const page = { title: '"<b>&amp;', description: "</div>'", image: 'https://a.example/i.png?a="&b' };
   const html = pagePreviewHtml('https://a.example/?a="&b', page, 'key');
   const link = 'https://a.example/?a=&quot;&amp;b';

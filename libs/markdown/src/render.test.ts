@@ -19,7 +19,7 @@ test('at least 400 texts have their own expected HTML', () => {
   expect(new Set(sources).size).toBeGreaterThanOrEqual(400);
 });
 
-test('mentions are reported by kind, silent and quoted ones apart', () => {
+test('mentions are reported by kind, with silent and quoted ones apart', () => {
   const { mentions } = render('@**Ann Lee** @*dev* @_**A <b>** @**topic** @_**all**\n\n> @*dev*', testContext);
   expect(mentions).toEqual({
     userIds: [7],
@@ -30,14 +30,14 @@ test('mentions are reported by kind, silent and quoted ones apart', () => {
   });
 });
 
-test('a mention in code, in a quote or escaped notifies nobody', () => {
+test('a mention in code, in a quote or escaped does not notify a user', () => {
   const { mentions } = render('`@**Ann Lee**` \\@**all**\n> @**Ann Lee** @**all**\n\n    @**topic**', testContext);
   expect(mentions.userIds).toEqual([]);
   expect(mentions.channelWildcard).toBe(false);
   expect(mentions.topicWildcard).toBe(false);
 });
 
-test('a mention in a spoiler and in its header counts', () => {
+test('a mention in a spoiler or in its header counts', () => {
   expect(render('```spoiler @**Ann Lee**\n@**all**\n```', testContext).mentions).toMatchObject({
     userIds: [7],
     channelWildcard: true,
@@ -57,7 +57,7 @@ test.each([
   expect(render(source, testContext).isMeMessage).toBe(expected);
 });
 
-test('links are listed once, previews included, channel links not', () => {
+test('links are listed once, including previewed ones, without channel links', () => {
   const rendered = render('https://a.test #**core** https://a.test #42\n\nhttps://b.test/x.png', testContext);
   expect(rendered.links).toEqual(['https://a.test', 'https://bugs.test/42', 'https://b.test/x.png']);
   expect(rendered).toMatchObject({ hasLink: true, hasImage: true });
@@ -73,20 +73,20 @@ test('formulas become KaTeX, blocks in display style', () => {
   );
 });
 
-test('the default language applies to fences without a language only', () => {
+test('the default language applies only to fences without a language', () => {
   const context = { ...emptyContext, defaultCodeLanguage: 'python' };
   expect(render('```\nx\n```', context).html).toContain('data-code-language="Python"');
   expect(render('```text\nx\n```', context).html).toContain('data-code-language="Text only"');
   expect(render('    x', context).html).not.toContain('data-code-language');
 });
 
-test('a message that links more than 24 images shows none of them', () => {
+test('a message that links more than 24 images does not show any', () => {
   const linked = (count: number) => Array.from({ length: count }, (_, i) => `https://a.test/${i}.png`).join(' ');
   expect(render(linked(24), emptyContext).html.split('message_inline_image')).toHaveLength(25);
   expect(render(linked(25), emptyContext).html).not.toContain('message_inline_image');
 });
 
-test('linkifiers apply in their order, and each sees what the earlier ones left', () => {
+test('linkifiers apply in order, each to the text that the earlier ones left', () => {
   const linkifiers = [
     { id: 1, pattern: 'ab-(?P<n>[0-9]+)', urlTemplate: 'https://first.test/{n}' },
     { id: 2, pattern: '[a-z]+-[0-9]+', urlTemplate: 'https://second.test/' },
@@ -98,7 +98,7 @@ test('linkifiers apply in their order, and each sees what the earlier ones left'
   expect(shown('ab-1 cd-2', linkifiers.toReversed())).toBe(`<p>${second}ab-1</a> ${second}cd-2</a></p>`);
 });
 
-test('a topic links bare domains by HTTPS, and linkifiers win over addresses', () => {
+test('a topic links bare domains by HTTPS, and linkifiers take precedence over addresses', () => {
   expect(topicLinks('see a.com/b, http://c.test!', [])).toEqual([
     { text: 'a.com/b', url: 'https://a.com/b' },
     { text: 'http://c.test', url: 'http://c.test' },
@@ -107,7 +107,7 @@ test('a topic links bare domains by HTTPS, and linkifiers win over addresses', (
   expect(topicLinks('http://c.test/7', linkifiers)).toEqual([{ text: 'http://c.test/7', url: 'https://d.test/7' }]);
 });
 
-test('emoticons stay text unless asked for', () => {
+test('emoticons stay text unless conversion is requested', () => {
   expect(render(':)', emptyContext).html).toBe('<p>:)</p>');
 });
 
@@ -116,7 +116,7 @@ test('previews can be switched off', () => {
   expect(html).toBe('<p><a href="https://a.test/x.png">https://a.test/x.png</a></p>');
 });
 
-test('topic links come in order, the earlier linkifier winning', () => {
+test('topic links come in order, and the earlier linkifier takes precedence', () => {
   expect(topicLinks('fix #12 in a/b#3, https://a.test/x', testContext.linkifiers)).toEqual([
     { text: '#12', url: 'https://bugs.test/12' },
     { text: 'a/b#3', url: 'https://git.test/a/b/pull/3' },
@@ -158,7 +158,7 @@ test.each([
   expect(topicLinks('n7', [{ id: 1, pattern: 'n(?P<n>\\d)', urlTemplate }])).toEqual([{ text: 'n7', url }]);
 });
 
-test('reserved expansion keeps what is percent-encoded', () => {
+test('reserved expansion keeps percent-encoded parts', () => {
   const linkifiers = [{ id: 1, pattern: 'n(?P<n>\\S+)', urlTemplate: 'https://x.test/{+n}?{n}' }];
   expect(topicLinks('na/b%20%', linkifiers)).toEqual([
     { text: 'na/b%20%', url: 'https://x.test/a/b%20%25?a%2Fb%2520%25' },

@@ -21,7 +21,7 @@ test('every code is an emoji of Unicode 15.1', () => {
   ).toEqual([]);
 });
 
-test('every name means one emoji, whose canonical name is shown for its character', () => {
+test('every name means one emoji, whose character is shown with its canonical name', () => {
   const seen = new Set<string>();
   for (const [code, names] of emojiNames) {
     for (const name of names) {

@@ -6,19 +6,19 @@ const member = { userId: 7, role: 400, groupIds: [3, 9] };
 const guest = { userId: 8, role: 600, groupIds: [3] };
 
 describe('a group-setting value', () => {
-  test('holds who is in the group', () => {
+  test('contains the members of its group', () => {
     expect([isIn(9, member), isIn(9, guest)]).toEqual([true, false]);
   });
-  test('holds who is named, and who is in a named group', () => {
+  test('contains its direct members and the members of its subgroups', () => {
     expect(isIn({ direct_members: [8], direct_subgroups: [9] }, guest)).toBe(true);
     expect(isIn({ direct_members: [8], direct_subgroups: [9] }, member)).toBe(true);
     expect(isIn({ direct_members: [], direct_subgroups: [4] }, member)).toBe(false);
   });
-  test('never gives guests what its setting leaves them out of', () => {
+  test('never contains guests if its setting excludes them', () => {
     expect(isPermitted(realmPermissions.can_create_groups, 3, guest)).toBe(false);
     expect(isPermitted(channelPermissions.can_send_message_group, 3, guest)).toBe(true);
   });
-  test('of a single group is that group', () => {
+  test('with a single group equals that group', () => {
     expect(normalized({ direct_members: [], direct_subgroups: [5, 5] })).toBe(5);
     expect(normalized({ direct_members: [2, 1, 2], direct_subgroups: [] })).toEqual({
       direct_members: [1, 2],
@@ -27,7 +27,7 @@ describe('a group-setting value', () => {
   });
 });
 
-describe('what can be given', () => {
+describe('the validation of', () => {
   const groups = [
     { id: 1, name: 'role:nobody', isSystem: true, isDeactivated: false },
     { id: 2, name: 'role:everyone', isSystem: true, isDeactivated: false },

@@ -26,7 +26,7 @@ const marks = [
   '|',
 ];
 
-test('whatever is light takes at most the steps that are allowed, or is left to the threads', () => {
+test('text that counts as light renders within the allowed steps, or is left to the threads', () => {
   const words = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '1'), maxLength: 40 });
   const content = fc
     .tuple(fc.array(fc.tuple(fc.constantFrom(...marks), words), { maxLength: 90 }), words)
@@ -49,7 +49,7 @@ test('whatever is light takes at most the steps that are allowed, or is left to 
   );
 });
 
-test('steps grow with the places where rules may start and with the length: each attempt of a rule costs what it may read', () => {
+test('steps grow with the length and with the places where rules may start', () => {
   const takes = (content: string, steps: number): boolean => {
     try {
       render(content, emptyContext, steps);
@@ -63,7 +63,7 @@ test('steps grow with the places where rules may start and with the length: each
   expect(takes(`${'[ '.repeat(50)}${'a'.repeat(1_000)}`, 20_000)).toBe(false);
 });
 
-test('usual messages are rendered at once, and text that is made to be slow is not', () => {
+test('usual messages are rendered at once, and deliberately slow text is not', () => {
   expect(light('Hello **world**, see [this](https://a.example) and `code`')).toContain('<strong>world</strong>');
   expect(light('It is a **usual** text. '.repeat(16))).toContain('<strong>usual</strong>');
   expect(light('word '.repeat(400))).toContain('word word');

@@ -30,7 +30,7 @@ test('a matrix that would make megabytes is shown as its source', async () => {
   expect(shown.length).toBeLessThan(20_000);
 });
 
-test('many formulas that each make much are shown as they were typed', async () => {
+test('many formulas with large output are shown as typed', async () => {
   const content = `$$\\begin{matrix}${'a&'.repeat(90)}\\end{matrix}$$ `.repeat(40);
   expect((await html(content)).length).toBeLessThan(256 * 1024);
 });
@@ -39,18 +39,18 @@ test.each([
   ['pgsql', '$'],
   ['livescript', '$'],
   ['java', '$'],
-])('%s made of %j, which takes its grammar seconds, is shown as it was typed', async (language, piece) => {
+])('%s made of %j, whose grammar takes seconds, is shown as typed', async (language, piece) => {
   hit.length = 0;
   const content = `\`\`\`${language}\n${piece.repeat(9_900)}\n\`\`\``;
   expect(await html(content)).toBe(`<p>${content.replaceAll('\n', '<br>\n')}</p>`);
   expect(hit).toEqual(['cpu']);
 });
 
-test('code is highlighted in the threads', async () => {
+test('code is highlighted in the render threads', async () => {
   expect(await html('```js\nlet x = 1;\n```')).toContain('<span class="k">let</span>');
 });
 
-test('text over a limit keeps its lines and mentions nobody', async () => {
+test('text over a limit keeps its lines and does not mention users', async () => {
   const users = [{ id: 7, name: 'Ann' }];
   const rendered = await renderer.render(somebody(), `@**Ann** <b>\n$$${macros}$$`, { ...emptyContext, users });
   expect(rendered.html).toMatch(/^<p>@\*\*Ann\*\* &lt;b&gt;<br>\n\$\$.def.*<\/p>$/);
@@ -73,7 +73,7 @@ test('simple patterns are checked without a thread', async () => {
   await withoutThreads.close();
 });
 
-test('linkifiers that are slow on a text cost no more than the limit, and light text is rendered without them', async () => {
+test('slow linkifiers cost no more than the limit, and light text is rendered without them', async () => {
   const linkifiers = Array.from({ length: 100 }, (_, id) => ({
     id,
     pattern: `(((a?){30}){30}|${'\\pL?'.repeat(id + 200)})=`,
@@ -95,7 +95,7 @@ test('topics get their links in order, whatever the number of topics', async () 
   expect(links.map(([link]) => link?.url)).toEqual(topics.map((_, i) => `https://bugs.test/${i % 70}`));
 });
 
-test('while one realm sends the worst, others are rendered in turn', async () => {
+test('while one realm sends very slow content, other realms are rendered in turn', async () => {
   const finished: string[] = [];
   const hostile = Array.from({ length: 6 }, () =>
     renderer.render(somebody(66), `$$${macros}$$`, emptyContext).then(() => finished.push('hostile')),
@@ -110,7 +110,7 @@ test('while one realm sends the worst, others are rendered in turn', async () =>
   expect(finished.lastIndexOf('other')).toBeLessThan(finished.lastIndexOf('hostile'));
 });
 
-test('a person who exceeds the limits spends their own time, then the common time of the realm, and no one else’s', () => {
+test('a user who exceeds the limits uses their own time, then the common time of the realm, but not that of others', () => {
   let now = 0;
   const budget = new RenderBudget(() => now);
   const hostile = { realmId: 1, userId: 1 };
@@ -127,7 +127,7 @@ test('a person who exceeds the limits spends their own time, then the common tim
   expect(budget.allows(hostile)).toBe(true);
 });
 
-test('however many people of a realm send heavy texts, together they get no more than a realm may use', () => {
+test('all users of a realm together get no more than the render time of a realm', () => {
   let now = 0;
   const budget = new RenderBudget(() => now);
   let usedMs = 0;
@@ -148,7 +148,7 @@ test('however many people of a realm send heavy texts, together they get no more
   expect(budget.allows({ realmId: 2, userId: 1 })).toBe(true);
 });
 
-test('a job that takes a little too long does not end its thread', async () => {
+test('a job that slightly exceeds its time does not end its thread', async () => {
   const limits: RenderLimit[] = [];
   const impatient = createRenderer((limit) => limits.push(limit), {
     cpuMs: 1,

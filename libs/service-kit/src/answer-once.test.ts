@@ -23,7 +23,7 @@ const failedAfterCommit = (): never => {
   throw new Error('nothing was committed');
 };
 
-test('a write that fails after its change was committed is answered with what was stored', async () => {
+test('a write that fails after its commit returns the stored result', async () => {
   const failures: unknown[] = [];
   const own = claim();
   const once = { realmId: 1, claim: own, answers: sharedAnswers(), isRetry: () => false };
@@ -37,7 +37,7 @@ test('a write that fails after its change was committed is answered with what wa
   expect(failures).toEqual(errors);
 });
 
-test('a call that another process did while this one worked on it is answered with what that one stored', async () => {
+test('a call that another process completed meanwhile returns the result that the other process stored', async () => {
   const answers = sharedAnswers();
   let attempts = 1;
   const once = { realmId: 1, claim: claim(), answers, isRetry: () => attempts > 1, failedAfterCommit };
@@ -59,13 +59,13 @@ test('a call that another process did while this one worked on it is answered wi
   await expect(withoutChange).resolves.toEqual({ detached_uploads: [] });
 });
 
-test('a refusal of a call that was sent again stands when nobody did it', async () => {
+test('a repeated call is refused if no process has completed it', async () => {
   const once = { realmId: 1, claim: claim(), answers: sharedAnswers(), isRetry: () => true, failedAfterCommit };
   const refused = answerOnce(once, 'update-message', () => Promise.reject(badRequest('Nothing to change')));
   await expect(refused).rejects.toEqual(new ChatError('BAD_REQUEST', 'Nothing to change'));
 });
 
-test('a limit refuses no repeated call that was done before, and is not stored; guesses of a password learn nothing', async () => {
+test('a limit is not stored, and refuses a completed call only if the call checks a password', async () => {
   const answers = sharedAnswers();
   const limit = new ChatError('RATE_LIMIT_HIT', 'You have moved too many messages. Try again later.');
   const named: Claim = { ...claim(), namedBy: 'key', key: 'key:1' };

@@ -10,14 +10,14 @@ function isRefused(): boolean {
   }
 }
 
-test('the request of a write opens no unit that its key does not claim', () => {
+test('the request of a write cannot open a unit that its key does not claim', () => {
   expect(inWrite('join', isRefused)).toBe(true);
   // A timer, and a handler whose effect nobody claims.
   expect(isRefused()).toBe(false);
   expect(inWrite(undefined, isRefused)).toBe(false);
 });
 
-test('work that is harmless twice, or that belongs to no request, may open units', () => {
+test('work that is safe to repeat, or that belongs to no request, may open units', () => {
   expect(inWrite('update-realm', () => besideWrite(isRefused))).toBe(false);
   expect(inWrite('update-realm', () => apartFromRequest(isRefused))).toBe(false);
 });

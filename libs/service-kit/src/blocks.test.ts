@@ -23,7 +23,7 @@ function messageOf(parts: string): Msg {
   return { headers: all, data: Buffer.from('<0>') } as unknown as Msg;
 }
 
-test('parts of a message are asked for some at a time, and put together in order', async () => {
+test('parts of a message are requested a few at a time and assembled in order', async () => {
   const { seen, connection } = connectionWithParts();
   const [bytes] = (await createBlocks(connection, 'users').read(messageOf('40'), performance.now() + 5_000)) as [
     Buffer,
@@ -32,7 +32,7 @@ test('parts of a message are asked for some at a time, and put together in order
   expect(seen.most).toBeLessThanOrEqual(4);
 });
 
-test('a part whose request was lost is asked for again', async () => {
+test('a part whose request was lost is requested again', async () => {
   const { seen, connection } = connectionWithParts();
   const asked: number[] = [];
   const lossy = {
@@ -50,7 +50,7 @@ test('a part whose request was lost is asked for again', async () => {
   expect(seen.asked).toBe(2);
 });
 
-test('a part that never arrives is given up at the deadline', async () => {
+test('the wait for a part that never arrives ends at the deadline', async () => {
   const connection = {
     subscribe: () => undefined,
     request: (_: string, __: string, { timeout }: { timeout: number }) =>
@@ -60,7 +60,7 @@ test('a part that never arrives is given up at the deadline', async () => {
   await expect(read).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });
 
-test.each(['1000000000', 'NaN', 'x'])('a message of %s parts is refused before any is asked for', async (parts) => {
+test.each(['1000000000', 'NaN', 'x'])('a message of %s parts is rejected before any is requested', async (parts) => {
   const { seen, connection } = connectionWithParts();
   await expect(createBlocks(connection, 'users').read(messageOf(parts), performance.now() + 5_000)).rejects.toThrow(
     'too many',
@@ -100,7 +100,7 @@ function broker(lose: (asked: number) => boolean) {
   return { connection: connection as unknown as NatsConnection, confirmed };
 }
 
-test('a block whose answer was lost is sent again, and forgotten when it has arrived', async () => {
+test('a block whose answer was lost is sent again, and is forgotten after it has arrived', async () => {
   const { connection, confirmed } = broker((asked) => asked === 1);
   const owner = createBlocks(connection, 'messaging');
   const receiver = createBlocks(connection, 'gateway');

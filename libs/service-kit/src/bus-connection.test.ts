@@ -25,7 +25,7 @@ test('a flush of a closed connection fails as unavailable', async () => {
   await expect(flushed(nats, 5_000)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });
 
-test('a connection outlives logins that came too late', async () => {
+test('a connection survives logins that came too late', async () => {
   let logins = 0;
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

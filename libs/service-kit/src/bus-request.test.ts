@@ -23,7 +23,7 @@ function blocksOf(live: Set<Msg>, asked: Msg[] = []): Blocks {
   } as unknown as Blocks;
 }
 
-test('a request whose caller withdrew the parts of its first attempt is read from the next one', async () => {
+test('a request whose first attempt lost its parts is read from the next attempt', async () => {
   const [first, second] = [attempt(0), attempt(1)];
   const attempts: [Msg, ...Msg[]] = [first];
   const live = new Set<Msg>();
@@ -34,7 +34,7 @@ test('a request whose caller withdrew the parts of its first attempt is read fro
   expect(Buffer.concat(await reading).toString()).toBe('1');
 });
 
-test('parts of a caller that reconnects are asked for again', async () => {
+test('parts of a caller that reconnects are requested again', async () => {
   const only = attempt(0);
   const live = new Set<Msg>();
   const reading = withDeadline(5_000, (deadline) => bodyOf([only], blocksOf(live), deadline));
@@ -43,7 +43,7 @@ test('parts of a caller that reconnects are asked for again', async () => {
   expect(Buffer.concat(await reading).toString()).toBe('0');
 });
 
-test('a request whose parts nobody offers is given up at the deadline, one that is malformed at once', async () => {
+test('a request without available parts fails at the deadline, and a malformed one fails at once', async () => {
   const asked: Msg[] = [];
   const given = withDeadline(250, (deadline) => bodyOf([attempt(0)], blocksOf(new Set(), asked), deadline));
   await expect(given).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

@@ -12,14 +12,14 @@ test('a service that handles each of its operations once starts', () => {
   expect(() => checkHandlers('presence', ofPresence)).not.toThrow();
 });
 
-test('a service that handles another set of operations does not start, and names them', () => {
+test('a service that handles another set of operations does not start, and names the differences', () => {
   expect(() => checkHandlers('presence', others)).toThrow(`not handled: ${first?.operation.name}`);
   const foreign = servedOperations.find(({ name }) => name === 'get-own-user') as Operation;
   expect(() => checkHandlers('presence', [...ofPresence, handlerOf(foreign)])).toThrow('not declared: get-own-user');
   expect(() => checkHandlers('presence', [...ofPresence, ...ofPresence.slice(0, 1)])).toThrow('handled twice');
 });
 
-test('a write that is handled as a read does not start', () => {
+test('a service that handles a write as a read does not start', () => {
   const asReads = ofPresence.map(({ operation }) => ({ operation }));
   expect(() => checkHandlers('presence', asReads)).toThrow('handled as a read, or the reverse: update-presence');
 });

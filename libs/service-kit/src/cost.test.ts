@@ -35,7 +35,7 @@ test('requests in progress share the CPU time of their process', async () => {
   expect(await both).toEqual([50, 50]);
 });
 
-test('a request is not charged with the CPU time of polls beside it, except while these wait', async () => {
+test('a request shares CPU time with active polls, and is charged for all of it while the polls wait', async () => {
   const polls = [1, 2, 3].map(() =>
     cost.withoutCharge(async (idle) => {
       await new Promise((resolve) => setTimeout(resolve, 40));

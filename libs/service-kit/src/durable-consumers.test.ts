@@ -21,7 +21,7 @@ function startedConsumers(): string[] {
     });
 }
 
-test('services start exactly the consumers that are declared', () => {
+test('services start exactly the declared consumers', () => {
   expect(startedConsumers().sort()).toEqual(durableConsumers.map(keyOf).sort());
 });
 

@@ -7,7 +7,7 @@ const mebibyte = 1024 * 1024;
 const textOf = async (answer: unknown): Promise<string> =>
   Buffer.concat((await encodeAnswer(answer, 64 * mebibyte)) as Uint8Array[]).toString();
 
-test('an answer is encoded like JSON, however long its collections are', async () => {
+test('an answer is encoded like JSON, whatever the length of its collections', async () => {
   const entry = fc.oneof(fc.jsonValue(), fc.constant(undefined));
   const answer = fc.dictionary(
     fc.string(),
@@ -27,7 +27,7 @@ test('an answer is encoded like JSON, however long its collections are', async (
   expect(await textOf(undefined)).toBe('{}');
 });
 
-test('a long list is encoded in slices, between which others get their turn', async () => {
+test('a long list is encoded in slices, and other work runs between them', async () => {
   const list = Array.from({ length: 1_000 }, () => 'x'.repeat(2_048));
   let [turns, isDone] = [0, false];
   const countTurns = (): void => {
@@ -42,7 +42,7 @@ test('a long list is encoded in slices, between which others get their turn', as
   expect(Buffer.concat(pieces as Uint8Array[]).toString()).toBe(JSON.stringify({ list }));
 });
 
-test('an answer above the limit is refused before all of it is encoded', async () => {
+test('an answer above the limit is rejected before it is completely encoded', async () => {
   let encoded = 0;
   const snapshot = { toJSON: () => `${encoded++}`.padEnd(200_000) };
   const list = Array.from({ length: 1_000 }, () => snapshot);
@@ -52,7 +52,7 @@ test('an answer above the limit is refused before all of it is encoded', async (
   expect(encoded).toBeLessThan(20);
 });
 
-test('pieces and blocks count in the limit, too', async () => {
+test('pieces and blocks count towards the limit', async () => {
   const bytes = Buffer.alloc(mebibyte, 'x');
   const answer = new JsonPieces([Buffer.from('"'), new Block(bytes.toString()), bytes, Buffer.from('"')]);
   await expect(encodeAnswer(answer, 2 * mebibyte)).rejects.toThrow('The answer is too large');

@@ -17,7 +17,7 @@ async function checked(ratio: number): Promise<{ lines: object[]; count: number 
   return { lines, count: metric?.values[0]?.value };
 }
 
-test('an event that is not as declared is logged in the words that tests fail on, and counted', async () => {
+test('an event that does not match its declaration is counted and logged with the message that fails tests', async () => {
   const { lines, count } = await checked(1);
   expect(lines).toEqual([{ problem: expect.stringMatching(/^alert_words: /), message: 'undeclared event' }]);
   expect(count).toBe(1);

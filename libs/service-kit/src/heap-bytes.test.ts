@@ -20,7 +20,7 @@ test.each([
     'many objects',
     { items: Array.from({ length: 200 }, (_, id) => ({ id, at: 1.5e12 + id, name: `n${id}`, is: true })) },
   ],
-])('a parsed value with %s takes no more memory than is counted, and half of it at least', (_, value) => {
+])('a parsed value with %s takes between half of the counted memory and all of it', (_, value) => {
   const json = JSON.stringify(value);
   const counted = heapBytes(JSON.parse(json));
   // The median, because the test runner uses the same heap.

@@ -25,11 +25,11 @@ function lagAfter(gapMs: number, cpuMs: number): number {
   return meter.current().ms;
 }
 
-test('a long turn of the event loop is lag', () => {
+test('a long turn of the event loop counts as lag', () => {
   expect(lagAfter(3_000, 2_900)).toBeGreaterThan(1_000);
   expect(lagAfter(200, 0)).toBeGreaterThan(40);
 });
 
-test('the time in which a process was stopped is no lag', () => {
+test('the time while a process was stopped does not count as lag', () => {
   expect(lagAfter(3_000, 5)).toBe(0);
 });

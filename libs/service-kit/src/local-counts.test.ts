@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLocalCounts } from './local-counts.ts';
 
-test('counts add up until they end, and never take more than their space', () => {
+test('counts add up until they expire, and never exceed their space', () => {
   let now = Date.now();
   const counts = createLocalCounts(3, () => now);
   expect([counts.add('a', 2, 60), counts.add('a', 3, 60), counts.get('a'), counts.left('a')]).toEqual([2, 5, 5, 60]);

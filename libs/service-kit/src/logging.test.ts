@@ -13,7 +13,7 @@ function lineOf(error: unknown): string {
 }
 const failed = (message: string, properties: object): Error => Object.assign(new Error(message), properties);
 
-test('of an error of Postgres names and codes are logged, and no value of a row, a parameter or a query', () => {
+test('the log contains names and codes of a Postgres error, but no values of a row, parameter or query', () => {
   const line = lineOf(
     failed('duplicate key value violates unique constraint "account_email"', {
       name: 'error',
@@ -50,11 +50,11 @@ test.each([
   ['syntax error at or near "secret"', '42601', 'syntax error at or near "[value]"'],
   ['time zone not recognized: secret', '22023', 'time zone not recognized: [value]'],
   ['relation "users.account" does not exist', '42P01', 'relation "users.account" does not exist'],
-])('%s', (message, code, expected) => {
+])('the Postgres error %j is logged without values', (message, code, expected) => {
   expect(JSON.parse(lineOf(failed(message, { code }))).err.message).toBe(expected);
 });
 
-test('addresses, arguments of commands and answers of servers are not logged, also of causes', () => {
+test('addresses, command arguments and server responses are not logged, including those of causes', () => {
   const redis = failed('OOM command not allowed', {
     name: 'ReplyError',
     command: { name: 'set', args: ['secret-argument'] },
@@ -110,7 +110,7 @@ test('a field that contains a credential is redacted at any depth and in any spe
   });
 });
 
-test.skipIf(!existsSync('/dev/full'))('where no line can be written, the process that logs goes on', () => {
+test.skipIf(!existsSync('/dev/full'))('a process continues when it cannot write a log line', () => {
   const file = JSON.stringify(new URL('./logging.ts', import.meta.url).href);
   const program = `
     const { createLogger } = await import(${file});

@@ -34,7 +34,7 @@ async function callFor(lost: ReturnType<typeof watchLostCalls>, ms: number): Pro
   }
 }
 
-test('a process that started after its caller is missed when it hangs, also if no call was slow', async () => {
+test('a hung process that started after its caller is detected even if no call was slow', async () => {
   const { nats, running, hung } = users();
   const lost = watchLostCalls(nats, 'caller');
   running.add('first');
@@ -50,7 +50,7 @@ test('a process that started after its caller is missed when it hangs, also if n
   expect(lost.responsive('users')).toBeUndefined();
 });
 
-test('a service that is not called is not asked', async () => {
+test('a service that is not called is not probed', async () => {
   const { nats, running } = users();
   running.add('first');
   const publish = vi.spyOn(nats, 'publish');
@@ -62,7 +62,7 @@ test('a service that is not called is not asked', async () => {
   expect(publish).not.toHaveBeenCalled();
 });
 
-test('a call that may not be repeated goes to a process that answers, and waits for it', async () => {
+test('a call that may not be repeated waits for a process that responds', async () => {
   const { nats, running, hung } = users();
   const lost = watchLostCalls(nats, 'caller');
   running.add('first').add('second');
@@ -80,7 +80,7 @@ test('a call that may not be repeated goes to a process that answers, and waits 
   expect([await later, await known]).toEqual(['first', 'first']);
 });
 
-test('a call that may not be repeated does not go to a process that hangs since its last answer', async () => {
+test('a call that may not be repeated does not go to a process that hung after its last response', async () => {
   const { nats, running, hung } = users();
   const lost = watchLostCalls(nats, 'caller');
   running.add('first').add('second');
@@ -93,7 +93,7 @@ test('a call that may not be repeated does not go to a process that hangs since 
   expect(new Set(await Promise.all(chosen))).toEqual(new Set(['second']));
 });
 
-test('a caller that was stopped reads the answers before it takes processes for hung', async () => {
+test('a caller that was stopped reads the responses before it considers processes hung', async () => {
   const { nats, running } = users();
   const lost = watchLostCalls(nats, 'caller');
   running.add('first').add('second');

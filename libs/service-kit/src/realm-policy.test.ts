@@ -12,7 +12,7 @@ const at = (realmVersion: number): RequestMeta => ({
   realmVersion,
 });
 
-test('a policy whose version was lost in a failover of PostgreSQL is read again by a repeated attempt', async () => {
+test('a repeated attempt reads a policy again if its version was lost in a failover of PostgreSQL', async () => {
   stored = 10;
   const policies = createRealmPolicies(bus);
   await policies.get(at(10), false);

@@ -29,7 +29,7 @@ test.each(['25006', '53100', '53200', '53300'])('work that PostgreSQL refuses wi
   expect(await result).toBe('done');
 });
 
-test('work whose connection broke is repeated only if a commit would be noticed', async () => {
+test('work whose connection broke is retried only if a commit would be detected', async () => {
   const broken = unavailable(new Error('Connection terminated unexpectedly'));
   const { state, work } = failing(broken);
   await expect(createRecovery().run(work, { tenant, outcome: 'unknown' })).rejects.toBe(broken);
@@ -48,7 +48,7 @@ test('work fails with its own error when the outage is too long', async () => {
   await failed;
 });
 
-test('other errors are not repeated', async () => {
+test('other errors are not retried', async () => {
   for (const error of [new ChatError('BAD_REQUEST', 'no'), failure('23505'), unavailable(new Error('too busy'))]) {
     const { state, work } = failing(error);
     await expect(createRecovery().run(work, { tenant, outcome: 'known' })).rejects.toBe(error);
@@ -56,7 +56,7 @@ test('other errors are not repeated', async () => {
   }
 });
 
-test('a thousand waiting requests cost a few attempts, and are all done afterwards', async () => {
+test('a thousand waiting requests cost a few attempts, and all complete afterwards', async () => {
   const { state, work } = failing(failure('25006'));
   const recovery = createRecovery();
   const results = Array.from({ length: 1_000 }, () => recovery.run(work, { tenant, outcome: 'known' }));
@@ -68,7 +68,7 @@ test('a thousand waiting requests cost a few attempts, and are all done afterwar
   expect(new Set(await Promise.all(results))).toEqual(new Set(['done']));
 });
 
-test('one realm leaves room for others, and what finds none fails at once', async () => {
+test('waiting requests of one realm leave room for other realms, and fail at once if they find none', async () => {
   const error = failure('53100');
   const { state, work } = failing(error);
   const recovery = createRecovery();

@@ -27,7 +27,7 @@ test('work that takes longer than its interval does not overlap with itself, and
   expect(runs).toBe(before);
 });
 
-test('an item that fails keeps no other waiting, and none begins after the stop', async () => {
+test('an item that fails does not delay others, and none begins after the stop', async () => {
   const done: number[] = [];
   const failed: number[] = [];
   const options = { isStopped: () => done.length === 3, onError: (_: unknown, item: number) => failed.push(item) };
@@ -38,7 +38,7 @@ test('an item that fails keeps no other waiting, and none begins after the stop'
   expect([failed, done]).toEqual([[1], [2, 3, 4]]);
 });
 
-test('an item with much to do goes on when the others had their turn', async () => {
+test('an item with more work continues after the others had their turn', async () => {
   const done: string[] = [];
   const left = new Map([
     ['large', 3],

@@ -7,7 +7,7 @@ function rateAt(): { at: (seconds: number) => void; rate: ReturnType<typeof crea
   return { rate: createRequestRate(() => now), at: (seconds) => (now = began + seconds * 1_000) };
 }
 
-test('a process that just started divides by its age', () => {
+test('the rate of a process that just started is divided by its age', () => {
   const { rate, at } = rateAt();
   expect(rate.perSecond()).toBe(0);
   for (let second = 0; second < 10; second += 1) {

@@ -40,13 +40,13 @@ test('a read whose connection to PostgreSQL breaks runs again', async () => {
   expect(errors).toEqual([]);
 });
 
-test('a read that is refused otherwise does not run again', async () => {
+test('a read that is refused for another reason does not run again', async () => {
   const errors = [unavailable(new Error('too busy')), unavailable()];
   await expect(answerAfter(errors)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   expect(errors.length).toBe(1);
 });
 
-test('requests without an account take the turns of one realm, whichever realms they address', () => {
+test('requests without an account share the turns of one realm, whichever realms they address', () => {
   const at = (realmId: number) => ({
     meta: { requestId: '', realmId, client: '', network: '192.0.2.1' },
     params: {},

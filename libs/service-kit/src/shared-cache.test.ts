@@ -19,7 +19,7 @@ test('a realm that fills the cache evicts its own entries, not those of a realm 
   expect(cache.get(1, 'small')).toBe(5);
 });
 
-test('an entry is found by its own realm alone, and the least recently used one is dropped first', () => {
+test('an entry is found only by its own realm, and the least recently used entry is dropped first', () => {
   const cache = cacheOf(10);
   cache.set(1, 'a', 4);
   cache.set(1, 'b', 4);
@@ -40,7 +40,7 @@ test('an entry is found until its time is over', () => {
   expect([cache.get(1, 'a'), cache.bytes]).toEqual([undefined, 0]);
 });
 
-test('the entries never take more than the maximum, and every dropped one is told', () => {
+test('the entries never exceed the maximum, and every dropped entry is reported', () => {
   const change = fc.record({ realm: fc.nat(5), key: fc.nat(9).map(String), size: fc.nat(1_500) });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 200 }), (changes) => {

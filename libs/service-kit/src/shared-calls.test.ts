@@ -25,7 +25,7 @@ test('a request that is cancelled does not end the work that others have joined'
   expect([await Promise.all(others), runs]).toEqual([[5, 5], 1]);
 });
 
-test('work runs again after it ended, also after a failure, and has no deadline of a request', async () => {
+test('work runs again after it ended or failed, and does not have the deadline of a request', async () => {
   const shared = createSharedCalls<string, unknown>();
   const failing = () => shared('key', () => Promise.reject(new Error('away')));
   for (let attempt = 0; attempt < 2; attempt++) await expect(failing()).rejects.toThrow('away');

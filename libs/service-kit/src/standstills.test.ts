@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { expect, test, vi } from 'vitest';
 import { watchStandstills } from './standstills.ts';
 
-test('calls that may have waited in a process that stood still have less time, or none', async () => {
+test('calls that may have waited in a stopped process have less time left, or none', async () => {
   const drained: (() => void)[] = [];
   const flush = (): Promise<void> => new Promise((resolve) => void drained.push(resolve));
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);

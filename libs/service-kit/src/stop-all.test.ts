@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stopAll } from './stop-all.ts';
 
-test('all parts take no more work at once, although the first ones take long or fail', async () => {
+test('all parts stop taking work at once, even if the first ones take long or fail', async () => {
   const stopped: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOver = false;

@@ -35,7 +35,7 @@ test('a write claims the key of its request and expects the versions of its acto
   expect(expected).toEqual([{ 'actor:7': 4 }]);
 });
 
-test('a unit that reads the actor again expects what it read; a part of a long write leaves the key to the last unit', async () => {
+test('a unit that reads the actor again expects its new version, and a part of a long write does not claim the key', async () => {
   const { opened, expected, units } = noting();
   const { write } = writingOf(units, { realmId: 3, actor, claim });
   await write(async () => 1, { isQueued: true, expected: async () => ({ 'actor:7': 5 }) });
@@ -47,7 +47,7 @@ test('a unit that reads the actor again expects what it read; a part of a long w
   ]);
 });
 
-test('a committed decision carries the key and both kinds of versions, and is made again where they disagree', async () => {
+test('a commit carries the key and the versions of realm and actor, and is decided again if they disagree', async () => {
   const { committed, units } = noting();
   const { commit } = writingOf(units, { realmId: 3, actor, claim });
   const decided = { events: [], numbered: () => [], answer: { named: 'id', rest: {} } };

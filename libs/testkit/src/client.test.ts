@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { asked, Client } from './client.ts';
 
-test('a write that is sent again after a 503 has the same key, unless its queue and local id name it', async () => {
+test('a write that is sent again after a 503 has the same key, unless its queue and local id identify it', async () => {
   const seen: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
     request.resume();

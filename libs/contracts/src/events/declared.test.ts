@@ -5,7 +5,7 @@ import { loggedEvents, problemOfLogEvent } from './index.ts';
 const emit = (_: LogEvent): void => undefined;
 const users = (...ids: number[]) => ({ users: { ids } });
 
-test('an event that is not as it is declared does not compile', () => {
+test('an event that does not match its declaration does not compile', () => {
   emit({ type: 'alert_words', body: { alert_words: ['tea'] }, audience: users(1) });
   // @ts-expect-error There is no such event.
   emit({ type: 'alert_word', body: { alert_words: ['tea'] }, audience: users(1) });
@@ -24,7 +24,7 @@ test('an event that is not as it is declared does not compile', () => {
   emit(eventForUsers('drafts/remove', { draft: 1 }, [1]));
 });
 
-test('an event of the log is compared with its body, its note and its audience', () => {
+test('a logged event is compared with its declared body, note and audience', () => {
   const problemOf = (event: object) =>
     problemOfLogEvent({ type: 'alert_words', body: {}, audience: users(1), ...event });
   expect(problemOf({ body: { alert_words: ['tea'] } })).toBeUndefined();
@@ -40,6 +40,6 @@ test('an event of the log is compared with its body, its note and its audience',
   expect(problemOf({ body: { alert_words: [] }, variants })).toMatch(/^alert_words: variant: /);
 });
 
-test('every event says what it tells, in one sentence', () => {
+test('every event has a summary of one sentence', () => {
   for (const [name, { summary }] of Object.entries(loggedEvents)) expect(summary, name).toMatch(/^[A-Z][^\n]*\.$/);
 });

@@ -4,7 +4,7 @@ import { problemOfEvent } from './index.ts';
 const ok = (event: Record<string, unknown>) => expect(problemOfEvent({ id: 1, ...event })).toBeUndefined();
 const wrong = (event: Record<string, unknown>) => expect(problemOfEvent({ id: 1, ...event })).toBeTypeOf('string');
 
-test('an event has the fields of its operation, all of them and no others', () => {
+test('an event has all fields of its operation and no others', () => {
   ok({ type: 'heartbeat' });
   wrong({ type: 'heartbeat', op: 'add' });
   wrong({ type: 'heartbeat', at: 1 });
@@ -13,7 +13,7 @@ test('an event has the fields of its operation, all of them and no others', () =
   wrong({ ...attachment, op: 'add' });
 });
 
-test('a change of a person tells one thing', () => {
+test('an update of a user changes exactly one known property', () => {
   const change = (person: object) => ({ type: 'realm_user', op: 'update', person: { user_id: 1, ...person } });
   ok(change({ full_name: 'Ada' }));
   ok(change({ delivery_email: null }));
@@ -22,7 +22,7 @@ test('a change of a person tells one thing', () => {
   wrong(change({ shoe_size: 40 }));
 });
 
-test('a property has the type of its own value', () => {
+test('the value of a changed property has the type of that property', () => {
   const channel = (property: string, value: unknown) => ({
     type: 'stream',
     op: 'update',
@@ -41,7 +41,7 @@ test('a property has the type of its own value', () => {
   ok({ ...setting('default_language', 'de'), language_name: 'Deutsch' });
 });
 
-test('what belongs together comes together', () => {
+test('fields that belong together are all present or all absent', () => {
   const moved = { orig_subject: 'a', subject: 'b', topic_links: [], propagate_mode: 'change_all' };
   const update = {
     type: 'update_message',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { badRequest, ChatError, refusedAs } from './error.ts';
 
-test('an outage is never answered as the refusal that stands for invisible objects', () => {
+test('an outage is never returned as the error for invisible objects', () => {
   const answerTo = (error: unknown): unknown => {
     try {
       return refusedAs(() => badRequest('Invalid message(s)'))(error);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { lockNames, lockOf } from './locks.ts';
 
-test('no two advisory locks have the same number', () => {
+test('advisory locks have distinct numbers', () => {
   const numbers = lockNames.map((name) => lockOf(name).number);
   expect(numbers.filter((number, index) => numbers.indexOf(number) !== index)).toEqual([]);
 });
 
-test('a number that a lock had before is locked alone by at most one other lock, which users of the old number exclude', () => {
+test('a former number belongs to one lock, and differs from the current number of that lock', () => {
   for (const name of lockNames) {
     const { formerly, number } = lockOf(name);
     if (formerly === undefined) continue;

@@ -16,7 +16,7 @@ test('a short name has no control characters and no surrounding whitespace', () 
   expect(shortName(`${'a'.repeat(9)}😀`, 10)).toBe('a'.repeat(9));
 });
 
-test('a name of spaces and characters that nobody sees is not visible', () => {
+test('a name of only spaces and invisible characters is not visible', () => {
   for (const name of [
     '',
     ' ',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { durableConsumers } from '../durable-consumers.ts';
 import { projections } from './index.ts';
 
-test('the consumer that keeps a copy reads the events that the copy is made of', () => {
+test('the consumer that maintains a copy reads all events that the copy is built from', () => {
   for (const { service, table, consumer, events } of projections) {
     const declared = durableConsumers.find((one) => one.service === service && one.name === consumer);
     expect(declared?.events, `${consumer} of ${service}, for ${table}`).toEqual(expect.arrayContaining([...events]));
