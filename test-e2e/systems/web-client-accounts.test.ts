@@ -24,7 +24,7 @@ async function logIn(page: Page, email: string, password: string): Promise<void>
   await page.locator('main.conversation').waitFor();
 }
 
-test('a person who forgot the password sets another by mail and logs in with it, and all other sessions end', async () => {
+test('a user who forgot the password sets a new one by mail, which ends all other sessions', async () => {
   const { page: open, faults } = await web.visit('member');
   const { email } = web.system.people.member;
   const { page } = await web.stranger();
@@ -54,7 +54,7 @@ test('a person who forgot the password sets another by mail and logs in with it,
   await Promise.all([open.context().close(), page.context().close()]);
 });
 
-test('an invitation link leads somebody new into the client, until it is revoked', async () => {
+test('an invitation link lets a new user join until it is revoked', async () => {
   const { page: owner, faults } = await web.visit('owner');
   const dialog = await openDialog(owner, 'Organization');
   await dialog.getByRole('button', { name: 'Invitations' }).click();

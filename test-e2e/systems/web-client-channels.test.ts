@@ -18,7 +18,7 @@ async function leave({ page, faults }: Visit): Promise<void> {
   await page.context().close();
 }
 
-test('folders are made and ordered; the sidebar shows channels in them, folded or not', async () => {
+test('folders are created and ordered, and the sidebar shows their channels, folded or not', async () => {
   await web.clientOf('owner').createChannel({ name: 'kitchen', subscribers: [idOf('owner'), idOf('member')] });
   const visit = await web.visit('owner');
   const { page } = visit;
@@ -66,7 +66,7 @@ test('folders are made and ordered; the sidebar shows channels in them, folded o
   await leave(visit);
 });
 
-test('an administrator changes a channel, who posts in it and who reads it', async () => {
+test('an administrator changes a channel, its senders and its readers', async () => {
   await web.clientOf('owner').createChannel({ name: 'garden', subscribers: [idOf('owner')] });
   const { stream_id } = await web.clientOf('owner').getStreamId({ stream: 'garden' });
   const visit = await web.visit('owner');

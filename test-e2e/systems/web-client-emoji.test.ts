@@ -17,7 +17,7 @@ const picture = Buffer.from(
   'base64',
 );
 
-test('an emoji is chosen by keyboard, and stands at the cursor apart from the words around it', async () => {
+test('an emoji is chosen by keyboard and inserted at the cursor, separate from the words around it', async () => {
   const { page, faults } = await web.visit('member', `/channel/${web.general}/topic/emoji`);
   const box = page.locator('#compose');
   await box.fill('Well done!');
@@ -44,7 +44,7 @@ test('an emoji is chosen by keyboard, and stands at the cursor apart from the wo
   await page.context().close();
 });
 
-test('an emoji of the organization is offered, and hides the character of its name from texts', async () => {
+test('an emoji of the organization is suggested, and takes precedence over the Unicode emoji of its name', async () => {
   const file = new File([picture], 'clap.png', { type: 'image/png' });
   await web.clientOf('owner').addRealmEmoji({ emoji_name: 'clap', file });
   const draft = { type: 'stream' as const, to: [web.general], topic: 'own emoji', content: 'Well done' };

@@ -88,7 +88,7 @@ for (const one of languages)
     await page.context().close();
   });
 
-test('the choice becomes the language of the account, which browsers without a choice follow', async () => {
+test('the chosen language becomes that of the account, and browsers without a choice use it', async () => {
   const { page } = await web.visit('member', '/', { locale: 'en-US' });
   await page.getByRole('button', { name: /^Account of/ }).click();
   await page.getByRole('menuitem', { name: 'Settings', exact: true }).click();

@@ -52,7 +52,7 @@ async function messagesOf(topic: string): Promise<[string, number][]> {
 }
 const contentsOf = async (topic: string) => (await messagesOf(topic)).map(([content]) => content);
 
-test('a message whose answer was lost is there once after a reload', async () => {
+test('a message whose response was lost is shown once after a reload', async () => {
   let page = await visit('once');
   // The page gets no events: one would say that the message was sent.
   await page.route('**/json/events**', () => undefined);
@@ -77,7 +77,7 @@ test('a message whose answer was lost is there once after a reload', async () =>
   await page.context().close();
 });
 
-test('a second tab keeps the messages that wait in the first', async () => {
+test('a second tab keeps the unsent messages of the first', async () => {
   const page = await visit('tabs');
   const other = await page.context().newPage();
   await other.goto(web.system.url + pathOf('tabs'));
@@ -96,7 +96,7 @@ test('a second tab keeps the messages that wait in the first', async () => {
   await other.context().close();
 });
 
-test('a page that was closed too early deletes no draft that it did not know', async () => {
+test('a page that was closed early does not delete drafts that it had not loaded', async () => {
   let page = await visit('drafts');
   await box(page).fill('A short text');
   await expect.poll(drafts).toContain('A short text');
@@ -129,7 +129,7 @@ test('messages are sent while the storage of the browser is full', async () => {
   await page.context().close();
 });
 
-test('a page sends nothing as another person who logged in meanwhile', async () => {
+test('a page does not send as another user who logged in meanwhile', async () => {
   const page = await visit('persons');
   // Written before, because the page may show the other person as soon as they have logged in.
   await box(page).fill('A text of the first person');
@@ -151,7 +151,7 @@ test('a page sends nothing as another person who logged in meanwhile', async () 
   await page.context().close();
 });
 
-test('the name of the organization is changed before its description is known', async () => {
+test('the name of the organization can be changed before its description is loaded', async () => {
   const owner = web.clientOf('owner');
   await owner.updateRealm({ description: 'For all of us' });
   const { page } = await web.visit('owner');
@@ -166,7 +166,7 @@ test('the name of the organization is changed before its description is known', 
   await page.context().close();
 });
 
-test('an upload whose answers are lost is created once, and one of a changed file ends', async () => {
+test('an upload with lost responses is created once, and one of a changed file is cancelled', async () => {
   const path = join(tmpdir(), `natter-upload-${process.pid}.bin`);
   await writeFile(path, Buffer.alloc(3_000_000));
   const page = await visit('uploads');
@@ -184,7 +184,7 @@ test('an upload whose answers are lost is created once, and one of a changed fil
   await page.context().close();
 });
 
-test('a part of the page that an outage kept away is there once the server answers', async () => {
+test('a part of the page that an outage prevented is loaded when the server responds', async () => {
   const page = await visit('parts');
   const isOut = { value: true, refused: 0 };
   await page.route(/assets\/shortcuts-dialog|\/$/, async (route) => {
@@ -203,7 +203,7 @@ test('a part of the page that an outage kept away is there once the server answe
   await page.context().close();
 });
 
-test('a page that was closed too early leaves a draft alone that another device changed', async () => {
+test('a page that was closed early does not change a draft that another device changed', async () => {
   let page = await visit('changed');
   await box(page).fill('Begun here');
   await expect.poll(drafts).toContain('Begun here');

@@ -47,7 +47,7 @@ async function checkColors(page: Page): Promise<void> {
 const hasNoOverflow = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth <= innerWidth');
 
-test('the versions of a message and its moves are shown oldest first, and execute nothing', async () => {
+test('the versions and moves of a message are shown oldest first, and do not execute code', async () => {
   const hostile = '<img src=x onerror="globalThis.hacked = 1">';
   const id = await send('member2', 'history', 'The first word');
   const writer = web.clientOf('member2');
@@ -79,7 +79,7 @@ test('the versions of a message and its moves are shown oldest first, and execut
   await page.context().close();
 });
 
-test('a moved message says so at once; a message without changes, and an organization without history, offer none', async () => {
+test('a moved message shows its history at once, but an unchanged message and an organization without one do not', async () => {
   const id = await send('member2', 'moves', 'To be moved');
   const { page, faults } = await web.visit('member', `/channel/${web.general}`);
   const menuItem = page.getByRole('menuitem', { name: /^Edits and moves/ });
@@ -124,7 +124,7 @@ async function upload(name: string): Promise<string> {
 const isLoaded = (page: Page): Promise<boolean> =>
   page.evaluate('(document.querySelector(".stage img")?.naturalWidth ?? 0) > 0');
 
-test('pictures open as large as the window, and keys lead from one to the next', async () => {
+test('images open at window size, and keys switch between them', async () => {
   const [one, two, three] = [await upload('one.png'), await upload('two.png'), await upload('three.png')];
   const first = await send('member2', 'pictures', `[A red dot](${one})`);
   const both = await send(
@@ -172,7 +172,7 @@ test('pictures open as large as the window, and keys lead from one to the next',
   await page.context().close();
 });
 
-test('a picture whose file is gone says so', async () => {
+test('an image whose file is missing shows an error', async () => {
   const url = await upload('gone.png');
   const id = await send('member2', 'gone', `[Gone](${url.replace(/[^/]*$/, 'nothing.png')})`);
   const { page, faults } = await web.visit('member', topicPath('gone'));
@@ -195,7 +195,7 @@ test('code is copied as it was written', async () => {
   await page.context().close();
 });
 
-test('a linked page appears below its message with its picture, and the message does not count as edited', async () => {
+test('a linked page appears below its message with an image, and the message is not marked as edited', async () => {
   await web.clientOf('owner').updateRealm({ inline_url_embed_preview: true });
   const { page, faults } = await web.visit('member', topicPath('pages'));
   const address = `http://127.0.0.2:${(site.address() as AddressInfo).port}/page`;
@@ -214,7 +214,7 @@ test('a linked page appears below its message with its picture, and the message 
   await page.context().close();
 });
 
-test('an unsaved edit is there again after another message was edited, until it is given up', async () => {
+test('an unsaved edit is kept while another message is edited, until it is cancelled', async () => {
   const [one, two] = [await send('member', 'edits', 'The first'), await send('member', 'edits', 'The second')];
   const { page, faults } = await web.visit('member', topicPath('edits'));
   const editor = (id: number) => article(page, id).getByRole('textbox', { name: 'Text of the message' });
@@ -263,7 +263,7 @@ test('whether a message may be edited does not depend on the clock of the machin
   await page.context().close();
 });
 
-test('the topics of a channel follow its messages without another request', async () => {
+test('the topics of a channel are updated by its messages without another request', async () => {
   await send('member2', 'before', 'Hello');
   const { page, faults } = await web.visit('member', `/channel/${web.general}`);
   const requests: string[] = [];
@@ -283,7 +283,7 @@ test('the topics of a channel follow its messages without another request', asyn
   await page.context().close();
 });
 
-test('the sidebar begins with some of many unread topics, and the inbox follows what is read', async () => {
+test('the sidebar shows only some of many unread topics, and the inbox updates as messages are read', async () => {
   const topics = [...Array(45).keys()].map((nth) => `many ${nth}`);
   for (const topic of topics) await send('member2', topic, 'Unread');
   const { page, faults } = await web.visit('member', '/inbox');

@@ -28,7 +28,7 @@ async function leave({ page, faults }: Visit): Promise<void> {
   await page.context().close();
 }
 
-test('a topic is resolved and renamed by its menu; the page follows', async () => {
+test('a topic is resolved and renamed in its menu, and the page follows', async () => {
   await send('member2', 'leak', 'The roof leaks');
   const visit = await web.visit('member', topicPath('leak'));
   const { page } = visit;
@@ -54,7 +54,7 @@ test('a topic is resolved and renamed by its menu; the page follows', async () =
   await leave(visit);
 });
 
-test('a topic that others resolve and rename is followed by its readers, with what they are writing', async () => {
+test('a page follows a topic that others resolve and rename, with the unsent text', async () => {
   await send('member2', 'door', 'The door is open');
   const visit = await web.visit('member', topicPath('door'));
   const { page } = visit;
@@ -93,7 +93,7 @@ test('a topic that others resolve and rename is followed by its readers, with wh
   await leave(visit);
 });
 
-test('a topic that others rename leaves the focus where the reader is typing', async () => {
+test('a topic that others rename does not move the focus of a reader who types', async () => {
   const id = await send('member', 'lamp', 'The lamp is off');
   const visit = await web.visit('member', topicPath('lamp'));
   const { page } = visit;
@@ -120,7 +120,7 @@ test('a topic that others rename leaves the focus where the reader is typing', a
   await leave(visit);
 });
 
-test('a message and the later ones are moved to another channel by keyboard; without permission nothing is offered', async () => {
+test('a message and the later ones are moved by keyboard, and only with permission', async () => {
   const member = web.clientOf('member');
   await web.clientOf('owner').createChannel({ name: 'annex', subscribers: [idOf('owner'), idOf('member')] });
   await send('member2', 'mixed', 'stays here');
@@ -160,7 +160,7 @@ test('a message and the later ones are moved to another channel by keyboard; wit
   await leave(visit);
 });
 
-test('a message is forwarded to a person, quoted and linked', async () => {
+test('a message is forwarded to a user with a quote and a link', async () => {
   await send('member2', 'news', 'Read all about it');
   const visit = await web.visit('member', topicPath('news'));
   const { page } = visit;

@@ -101,7 +101,7 @@ const write = (content: string) =>
 const say = (topic: string, content: string) =>
   web.clientOf('member2').sendMessage({ type: 'channel', to: web.general, topic, content });
 
-test('direct messages and mentions are told of once in all tabs, after a button allowed it; a click leads there', async () => {
+test('after permission, direct messages and mentions notify once in all tabs, and a click opens them', async () => {
   const visit = await visitWithRecorder('/inbox');
   const { page, faults } = visit;
   await write('Before it was allowed');
@@ -144,7 +144,7 @@ test('direct messages and mentions are told of once in all tabs, after a button 
   await page.context().close();
 });
 
-test('the conversation that is read in one tab is told of in none, until that tab loses the focus', async () => {
+test('a conversation that is read in one tab does not notify in any tab until that tab loses the focus', async () => {
   const visit = await visitWithRecorder(`/dm/${web.system.people.member2.user_id}`);
   const { page, faults } = visit;
   await allow(page);

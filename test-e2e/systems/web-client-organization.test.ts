@@ -33,7 +33,7 @@ async function leave({ page, faults }: Visit): Promise<void> {
 const realmOf = async () =>
   (await web.clientOf('owner').register({ fetch_event_types: ['realm'] })) as unknown as Record<string, unknown>;
 
-test('an administrator gives permissions to a group, and to certain people', async () => {
+test('an administrator grants permissions to a group and to single users', async () => {
   const visit = await web.visit('owner');
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
@@ -63,7 +63,7 @@ test('an administrator gives permissions to a group, and to certain people', asy
   await leave(visit);
 });
 
-test('a person makes a group, adds members, says who joins, and ends it', async () => {
+test('a user creates a group, adds members, sets who may join, and deactivates it', async () => {
   const visit = await web.visit('member');
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
@@ -105,7 +105,7 @@ test('a person makes a group, adds members, says who joins, and ends it', async 
   await leave(visit);
 });
 
-test('an administrator sees which services of the server answer, and a member does not', async () => {
+test('an administrator sees the state of the services, and a member does not', async () => {
   const visit = await web.visit('owner');
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
@@ -147,7 +147,7 @@ test('an administrator sees which services of the server answer, and a member do
   await leave(other);
 });
 
-test('people are invited by mail; refused addresses are named', async () => {
+test('users are invited by mail, and rejected addresses are listed', async () => {
   const visit = await web.visit('owner');
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
@@ -216,7 +216,7 @@ test('an emoji and a linkifier of the organization are used in messages', async 
   await leave(visit);
 });
 
-test('a bot is made, writes with its key, gets a new one, and ends', async () => {
+test('a bot is created, sends with its key, gets a new key, and is deactivated', async () => {
   const visit = await web.visit('member');
   const { page } = visit;
   const dialog = await openDialog(page, 'Settings');
@@ -248,7 +248,7 @@ test('a bot is made, writes with its key, gets a new one, and ends', async () =>
   await leave(visit);
 });
 
-test('a field of the profile is made, filled in, and shown to others', async () => {
+test('a profile field is created, filled in, and shown to other users', async () => {
   const admin = await web.visit('owner');
   let dialog = await openDialog(admin.page, 'Organization');
   await dialog.getByRole('button', { name: 'Profile fields' }).click();

@@ -30,7 +30,7 @@ async function openCard(page: Page, text: string): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
-test('a person who opens the client is active for the others, and idle without the focus', async () => {
+test('a user who opens the client is shown as active to others, and as idle without the focus', async () => {
   const { page, faults } = await visit('member');
   await entry(page, mia).waitFor();
   expect(await entry(page, mia).locator('.dot').getAttribute('data-availability')).toBe('offline');
@@ -48,7 +48,7 @@ test('a person who opens the client is active for the others, and idle without t
   await Promise.all([page.context().close(), other.page.context().close()]);
 });
 
-test('a status is set with an emoji, others see it beside the name, and it is cleared', async () => {
+test('a status with an emoji is set, shown to others beside the name, and cleared', async () => {
   const [own, other] = await Promise.all([visit('member2'), visit('member')]);
   await openDialog(own.page, 'Set a status');
   await own.page.getByLabel('What others read beside your name').fill('Feeding the cat');
@@ -74,7 +74,7 @@ test('a status is set with an emoji, others see it beside the name, and it is cl
   await Promise.all([own.page.context().close(), other.page.context().close()]);
 });
 
-test('messages of a muted person are hidden and counted, and shown again when the person is no longer muted', async () => {
+test('messages of a muted user are hidden and counted, and shown again after unmuting', async () => {
   const { page, faults } = await visit('member');
   await inTopic('member2', 'The first of Mia');
   await inTopic('member2', 'The second of Mia');

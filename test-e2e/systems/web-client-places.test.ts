@@ -107,7 +107,7 @@ test('a link to a message opens its conversation there, and pages load at both e
   await page.context().close();
 });
 
-test('links open at their messages, also on a slow machine', async () => {
+test('links open at their messages, even on a slow machine', async () => {
   const { page, faults } = await visit('/inbox');
   const slow = await page.context().newCDPSession(page);
   await slow.send('Emulation.setCPUThrottlingRate', { rate: 6 });
@@ -148,7 +148,7 @@ test('the text of an edit stays while its message is off the screen', async () =
   await page.context().close();
 });
 
-test('a link that names the reader among the people leads to their conversation', async () => {
+test('a conversation link that includes the reader opens the same conversation', async () => {
   const { member, member2 } = web.system.people;
   const { page, faults } = await visit(`/dm/${[member.user_id, member2.user_id].join(',')}`);
   await page.getByRole('heading', { level: 1, name: member2.full_name }).waitFor();
@@ -158,7 +158,7 @@ test('a link that names the reader among the people leads to their conversation'
   await page.context().close();
 });
 
-test('keys scroll pages without messages, and leave an open dialog open', async () => {
+test('keys scroll pages without messages and do not close an open dialog', async () => {
   const { page, faults } = await visit('/recent');
   await page.setViewportSize({ width: 1_200, height: 200 });
   await page.locator('.recent a').first().waitFor();
@@ -181,7 +181,7 @@ test('keys scroll pages without messages, and leave an open dialog open', async 
   await page.context().close();
 });
 
-test('the place on screen stays while an older page loads, and while messages arrive', async () => {
+test('the scroll position is kept while an older page loads and while messages arrive', async () => {
   const { page, faults } = await visit(`/channel/${web.general}/topic/long?near=${idAt(400)}`);
   await article(page, idAt(400)).waitFor();
   let release = (): void => undefined;
@@ -226,7 +226,7 @@ test('the place on screen stays while an older page loads, and while messages ar
   await page.context().close();
 });
 
-test('a queue that ended is registered again, and the place stays', async () => {
+test('an expired queue is registered again, and the scroll position is kept', async () => {
   const middle = idAt(300);
   const queues: string[] = [];
   const { page, faults } = await visit('/');
@@ -259,7 +259,7 @@ test('a queue that ended is registered again, and the place stays', async () => 
   await page.context().close();
 });
 
-test('the command palette and the shortcuts lead everywhere', async () => {
+test('the command palette and the shortcuts lead to every view', async () => {
   await web.clientOf('member').markAllRead();
   const { page, faults } = await visit('/inbox');
   const unread = await web
@@ -316,7 +316,7 @@ const views = ['/inbox', '/recent', '/mentions', '/starred', '/search', '/search
 test.for([
   [1_200, 'dark'],
   [320, 'light'],
-] as const)('axe finds nothing serious at a width of %i in %s, and nothing is wider', async ([width, colorScheme]) => {
+] as const)('axe finds no serious problem at width %i in %s, and no page is wider', async ([width, colorScheme]) => {
   const { id } = await web
     .clientOf('member2')
     .sendMessage({ ...inLong, topic: 'axe', to: web.general, content: 'Axe' });

@@ -31,7 +31,7 @@ async function readNewest(page: Page, id: number): Promise<void> {
   await expect.poll(focused).toBe(String(id));
 }
 
-test('reactions are given and taken back by click and by keyboard, and everybody sees them', async () => {
+test('reactions are added and removed by click and by keyboard, and all users see them', async () => {
   const id = await send('member2', 'reactions', 'Shall we?');
   const [max, mia] = await Promise.all([
     visit('member', topicPath('reactions')),
@@ -59,7 +59,7 @@ test('reactions are given and taken back by click and by keyboard, and everybody
   await Promise.all([max.page.context().close(), mia.page.context().close()]);
 });
 
-test('own messages are edited and deleted by keyboard; others keep theirs', async () => {
+test('own messages can be edited and deleted by keyboard, and those of others cannot', async () => {
   const theirs = await send('member2', 'changes', 'Not mine');
   const own = await send('member', 'changes', 'With a mistaek');
   const [max, mia] = await Promise.all([visit('member', topicPath('changes')), visit('member2', topicPath('changes'))]);
@@ -91,7 +91,7 @@ test('own messages are edited and deleted by keyboard; others keep theirs', asyn
   await Promise.all([page.context().close(), mia.page.context().close()]);
 });
 
-test('a quote names its writer and leads back to the message', async () => {
+test('a quote names its author and links to the message', async () => {
   const id = await send('member2', 'quotes', 'To be quoted, with ```fences```');
   const { page, faults } = await visit('member', topicPath('quotes'));
   await readNewest(page, id);
@@ -110,7 +110,7 @@ test('a quote names its writer and leads back to the message', async () => {
   await page.context().close();
 });
 
-test('inbox, recent conversations, mentions and stars follow what happens', async () => {
+test('inbox, recent conversations, mentions and stars are updated by events', async () => {
   const reader = web.clientOf('member');
   const name = (await reader.getOwnUser()).full_name;
   const { page, faults } = await visit('member', '/starred');
@@ -141,7 +141,7 @@ test('inbox, recent conversations, mentions and stars follow what happens', asyn
   await page.context().close();
 });
 
-test('messages that are marked as unread stay so, until the conversation is opened again', async () => {
+test('messages marked as unread stay unread until the conversation is opened again', async () => {
   const ids: number[] = [];
   for (const text of ['one', 'two', 'three']) ids.push(await send('member2', 'unread', text));
   const [first = 0, second = 0] = ids;
@@ -173,7 +173,7 @@ test('messages that are marked as unread stay so, until the conversation is open
   await page.context().close();
 });
 
-test('a search is put together from operators and words, marks what it found, and leads to its place', async () => {
+test('a search combines operators and words, highlights its matches, and links to their place', async () => {
   const id = await send('member2', 'zoology', 'The aardvark sleeps https://example.org');
   await send('member2', 'zoology', 'The aardvark wakes');
   const { page, faults } = await visit('member', '/');
@@ -200,7 +200,7 @@ test('a search is put together from operators and words, marks what it found, an
   await page.context().close();
 });
 
-test('results of a search appear as messages arrive, and are counted', async () => {
+test('search results appear and are counted as messages arrive', async () => {
   await send('member2', 'zoo', 'A capybara swims');
   const { page, faults } = await web.visit('member', '/search?q=capybara');
   await message(page, 'A capybara swims').waitFor();

@@ -21,7 +21,7 @@ async function loseEverything(): Promise<void> {
 const write = (page: Page, text: string): Promise<void> => page.locator('#compose').pressSequentially(text);
 const shown = (page: Page): Promise<string[]> => page.locator('[data-message] .content').allInnerTexts();
 
-test('nothing that people write while everything restarts is lost or doubled on their screens', async () => {
+test('text that users write while everything restarts is not lost or duplicated on their screens', async () => {
   const path = `/channel/${web.general}/topic/restart`;
   const [max, mia] = await Promise.all([web.visit('member', path), web.visit('member2', path)]);
   await write(max.page, 'at first');

@@ -115,7 +115,7 @@ test('a person finds, creates, joins and arranges channels', async () => {
   await leave(visit);
 });
 
-test('an administrator names the organization, invites, gives roles and deactivates', async () => {
+test('an administrator names the organization, invites users, changes roles and deactivates users', async () => {
   const visit = await web.visit('owner');
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
@@ -161,7 +161,7 @@ async function botOf(name: 'owner' | 'member', id: number) {
   return realm_bots.find(({ user_id }) => user_id === id);
 }
 
-test('a person makes a bot with a picture that is called; a refused address is told at its field', async () => {
+test('a user creates an outgoing webhook bot with a picture, and a rejected address is shown at its field', async () => {
   const visit = await web.visit('member');
   const { page } = visit;
   const dialog = await openBots(page, 'Settings');
@@ -246,7 +246,7 @@ test('a person changes a bot, copies its key, and downloads a file with it', asy
   await leave(visit);
 });
 
-test('an administrator gives a bot away, and its former owner sees it no longer', async () => {
+test('an administrator changes the owner of a bot, and the former owner does not see it any more', async () => {
   const id = await makeBot('third', 'Third');
   const visit = await web.visit('member');
   const card = cardOf(await openBots(visit.page, 'Settings'), 'third-bot@');
@@ -282,7 +282,7 @@ test('an administrator gives a bot away, and its former owner sees it no longer'
   await leave(visit);
 });
 
-test('a person is offered the kinds of bots that they may make, also when that changes', async () => {
+test('a user is offered only the kinds of bots that they may create, even after a change', async () => {
   const visit = await web.visit('member');
   const dialog = await openBots(visit.page, 'Settings');
   const kind = dialog.getByLabel('Kind');

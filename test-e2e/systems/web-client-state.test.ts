@@ -362,7 +362,7 @@ function seenIn(state: State, narrow: Narrow): unknown {
   });
 }
 
-test('loaded pages with events applied are those that are loaded again', async () => {
+test('loaded pages with events applied equal pages that are loaded again', async () => {
   const [owner, reader, other] = [clientOf('owner'), clientOf('member'), clientOf('member2')];
   const { stream_id } = await owner.getStreamId({ stream: 'renamed' });
   const inTopic = { type: 'channel' as const, to: stream_id };

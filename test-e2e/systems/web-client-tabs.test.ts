@@ -43,7 +43,7 @@ async function expectOnce(page: Page, texts: readonly string[]): Promise<void> {
   await expect.poll(() => page.locator('[data-message] .content').allInnerTexts()).toEqual(texts);
 }
 
-test('one tab polls for all, and when it closes another goes on without losing or doubling an event', async () => {
+test('one tab polls for all, and after it closes another continues without losing or duplicating an event', async () => {
   const first = await web.visit('member', path());
   const texts = ['one', 'two', 'three'];
   for (const text of texts.slice(0, 1)) await send(text);
@@ -65,7 +65,7 @@ test('one tab polls for all, and when it closes another goes on without losing o
   await second.page.context().close();
 });
 
-test('a page that the browser puts away and shows again has missed nothing, and others went on meanwhile', async () => {
+test('a page that returns from the back/forward cache has all events, and other tabs continued meanwhile', async () => {
   const { page, faults } = await web.visit('member', path());
   const other = await openTab({ page });
   await send('before it goes');

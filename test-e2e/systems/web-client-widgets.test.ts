@@ -15,7 +15,7 @@ const topicPath = (topic: string): string => `/channel/${web.general}/topic/${to
 const send = async (name: PersonName, topic: string, content: string): Promise<number> =>
   (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
 
-test('a poll that is typed is voted in by everybody; its writer changes the question', async () => {
+test('all readers can vote in a poll created by command, and its author changes the question', async () => {
   const path = topicPath('poll');
   const [max, mia] = await Promise.all([web.visit('member', path), web.visit('member2', path)]);
   await mia.page.locator('#compose').fill('/poll Lunch?\npizza\nsoup');
@@ -46,7 +46,7 @@ test('a poll that is typed is voted in by everybody; its writer changes the ques
   await Promise.all([max.page.context().close(), mia.page.context().close()]);
 });
 
-test('tasks are added and done by everybody who reads the list', async () => {
+test('tasks are added and completed by all readers of the list', async () => {
   await send('member2', 'tasks', '/todo Moving\nboxes: twenty of them\ntape');
   const path = topicPath('tasks');
   const [max, mia] = await Promise.all([web.visit('member', path), web.visit('member2', path)]);
@@ -66,7 +66,7 @@ test('tasks are added and done by everybody who reads the list', async () => {
   await Promise.all([max.page.context().close(), mia.page.context().close()]);
 });
 
-test('polls and tasks of strangers execute nothing and break nothing', async () => {
+test('polls and tasks of other users cannot execute code or break the page', async () => {
   const hostile = '<img src=x onerror="globalThis.hacked = 1">';
   const mia = web.clientOf('member2');
   const poll = await send('member2', 'hostile', `/poll ${hostile}\n${hostile}\n${'W'.repeat(2_000)}`);
@@ -86,7 +86,7 @@ test('polls and tasks of strangers execute nothing and break nothing', async () 
   await page.context().close();
 });
 
-test('a topic is followed, muted and neither by its menu, and the sidebar shows it in every tab', async () => {
+test('a topic is followed, muted and reset in its menu, and the sidebar of every tab shows it', async () => {
   await send('member2', 'to follow', 'Something new');
   const { page, faults } = await web.visit('member', topicPath('to%20follow'));
   const other = await page.context().newPage();

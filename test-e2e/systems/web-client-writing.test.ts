@@ -147,7 +147,7 @@ test('files are attached by paste, drop and button, and become links', async () 
   await leave(visit);
 });
 
-test('what would be refused is said before it is sent', async () => {
+test('a message that would be rejected shows a warning before it is sent', async () => {
   const owner = web.clientOf('owner');
   const { stream_id } = await owner.getStreamId({ stream: 'general' });
   const visit = await logIn('member', pathOf('warnings'));
@@ -173,7 +173,7 @@ test('what would be refused is said before it is sent', async () => {
   await leave(visit);
 });
 
-test('a draft is on every device until it is sent, and others see who writes', async () => {
+test('a draft is on every device until it is sent, and others see who is typing', async () => {
   const path = pathOf('drafts');
   const member = web.clientOf('member');
   const [here, there] = [await logIn('member', path), await logIn('member', path)];
@@ -239,7 +239,7 @@ test('a message is scheduled, changed and deleted', async () => {
   await leave(visit);
 });
 
-test('a message is brought back by a reminder', async () => {
+test('a reminder brings a message back', async () => {
   const visit = await logIn('member', pathOf('reminders'));
   const { page } = visit;
   await box(page).fill('Think of this');
@@ -265,7 +265,7 @@ const confirmConversion = `document.querySelector('#compose').dispatchEvent(
   new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }),
 )`;
 
-test('an Enter that confirms a conversion of an input method sends nothing', async () => {
+test('an Enter that confirms an input method conversion does not send the message', async () => {
   const visit = await logIn('member', pathOf('conversion'));
   const { page } = visit;
   await box(page).fill('こんにちは');
@@ -277,7 +277,7 @@ test('an Enter that confirms a conversion of an input method sends nothing', asy
   await leave(visit);
 });
 
-test('an upload goes on while another page is open, and its link is in the draft', async () => {
+test('an upload continues while another page is open, and its link is in the draft', async () => {
   const visit = await logIn('member', pathOf('away'));
   const { page } = visit;
   const member = web.clientOf('member');

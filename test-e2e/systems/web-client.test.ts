@@ -51,7 +51,7 @@ test('two people who log in see the messages of each other', async () => {
   await Promise.all([max.page.context().close(), mia.page.context().close()]);
 });
 
-test('what is written while the gateways are killed arrives once', async () => {
+test('a message written while the gateways are killed arrives once', async () => {
   const path = `/channel/${web.general}/topic/welcome`;
   const { page, faults } = await logIn('member', path);
   await page.locator('#compose').fill('Written during');
@@ -65,7 +65,7 @@ test('what is written while the gateways are killed arrives once', async () => {
   await page.context().close();
 });
 
-test('messages of strangers execute nothing, and violate no policy', async () => {
+test('messages of other users cannot execute code or violate the content security policy', async () => {
   const hostile = [
     '<script>globalThis.hacked = 1</script> <img src=x onerror="globalThis.hacked = 1">',
     '[a](javascript:globalThis.hacked=1) ![b](http://tracker.example/b.png)',
@@ -91,7 +91,7 @@ test('messages of strangers execute nothing, and violate no policy', async () =>
   await page.context().close();
 });
 
-test('axe finds nothing serious on any page, in light and dark, and on a phone', async () => {
+test('axe finds no serious problem on any page, in light and dark, and on a phone', async () => {
   const { general } = web;
   const { page, faults } = await logIn('member');
   for (const path of [
@@ -119,7 +119,7 @@ test('axe finds nothing serious on any page, in light and dark, and on a phone',
   await page.context().close();
 });
 
-test('logging out leads to the page to log in once, though a poll is refused before the form is answered', async () => {
+test('logging out opens the login page once, even if a poll is refused before the form is answered', async () => {
   const { page } = await logIn('member');
   const refused = page.waitForResponse((response) => response.url().includes('/events?') && response.status() === 401);
   await page.route('**/accounts/logout', async (route) => {
@@ -137,7 +137,7 @@ test('logging out leads to the page to log in once, though a poll is refused bef
 });
 
 // After the test with axe, which does not know that overflow is clipped.
-test('messages of strangers paint nothing over those of others', async () => {
+test('messages of other users cannot paint over other messages', async () => {
   const hostile = [
     '$$\\raisebox{30em}{\\colorbox{white}{I resign. Alice\\hspace{15em}}}$$',
     '$$\\smash{\\Huge{\\Huge{\\rule{20em}{20em}}}}$$',

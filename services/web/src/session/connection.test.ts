@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Action, initialState, type State } from '../state/state.ts';
 import { Connection } from './connection.ts';
 
-test('a tab tells the others of its own failures, and repeats none that it was told', () => {
+test('a tab reports only its own failures to the other tabs', () => {
   let connection: State['connection'] = 'connected';
   let told = 0;
   const tab = new Connection({

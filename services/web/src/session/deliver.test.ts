@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { deliver } from './deliver.ts';
 import { notConfirmed } from './outbox-store.ts';
 
-test('the writer decides about a message that got no answer for too long', async () => {
+test('a message without a response for too long is reported to its writer', async () => {
   const calls: CallOptions[] = [];
   const client = {
     sendMessage: async (_: unknown, options: CallOptions) => {

@@ -81,7 +81,7 @@ test('many moves and deletions lead to one request in half a minute', async () =
   expect((await settled())?.known).toEqual(['new']);
 });
 
-test('a later request ends the earlier one, and the end of the list ends both', async () => {
+test('a later request cancels the earlier one, and the end of the list cancels both', async () => {
   const { topics, requests, settled } = following();
   topics.arrived(rename);
   await vi.advanceTimersByTimeAsync(30_000);
@@ -96,7 +96,7 @@ test('a later request ends the earlier one, and the end of the list ends both', 
   expect(requests[1]?.signal.aborted).toBe(true);
 });
 
-test('a failure keeps what is known, and is said where nothing is known', async () => {
+test('a failure keeps the known topics, and is shown only if there are none', async () => {
   const { topics, requests, settled } = following();
   requests[0]?.fail();
   expect(await settled()).toEqual({ known: undefined, problem: 'no connection' });

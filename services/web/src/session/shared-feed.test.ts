@@ -159,7 +159,7 @@ async function take(server: Server, step: Step, open: (isVisible: boolean) => vo
   }
 }
 
-test('while tabs open, close and wait, each has every event once and the state of a fresh register, by one poll', async () => {
+test('while tabs open, close and wait, one poll gives each tab every event once and the current state', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (plan) => {
       const server = new Server();
@@ -189,7 +189,7 @@ test('while tabs open, close and wait, each has every event once and the state o
   );
 });
 
-test('where tabs cannot share, each has a queue of its own', async () => {
+test('tabs that cannot share have their own queues', async () => {
   // As in a page that came by HTTP from another machine.
   vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array<ArrayBuffer>) => webcrypto.getRandomValues(bytes) });
   const server = new Server();
@@ -216,7 +216,7 @@ test('a tab whose leader does not answer takes the lead', async () => {
   await expect.poll(() => tab.feed?.isLeading, often).toBe(true);
 });
 
-test('a tab that has missed an event takes the state of the leader, and skips events that it has', async () => {
+test('a tab that missed an event takes the state of the leader and skips the events in it', async () => {
   const server = new Server();
   const name = `test ${randomId()}`;
   const held = navigator.locks.request(name, () => new Promise(() => undefined));
@@ -262,7 +262,7 @@ function otherLeader(name: string) {
   return { channel, point };
 }
 
-test('a visible tab takes the lead from a leader that falls silent', async () => {
+test('a visible tab takes the lead from a leader that stops responding', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const server = new Server();
@@ -309,7 +309,7 @@ test('a tab whose browser refuses locks leads alone, after one request', async (
   expect(requests).toBe(1);
 });
 
-test('a tab that loses the lead before it has a point asks for one', async () => {
+test('a tab that loses the lead before it has a position requests one', async () => {
   const name = `test ${randomId()}`;
   const tab = new Tab(true);
   tabs = [tab];
@@ -334,7 +334,7 @@ test('a tab that loses the lead before it has a point asks for one', async () =>
   expect(tab.feed).toBeUndefined();
 });
 
-test('a feed whose reader failed gives up the lead for good', async () => {
+test('a feed whose reader failed loses the lead permanently', async () => {
   const server = new Server();
   const options = { name: undefined, open: server.open, isVisible: () => true, onUnreachable: () => undefined };
   const feed = await SharedFeed.start(options);

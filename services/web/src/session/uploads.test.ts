@@ -41,7 +41,7 @@ function started() {
 }
 const named = (filename: string): Uploaded => ({ filename, url: `/user_uploads/${filename}` });
 
-test('an upload goes on while its box is not on screen, and its link goes to the draft', async () => {
+test('an upload continues while its text box is hidden, and its link is added to the draft', async () => {
   const { uploads, sendings, appended } = started();
   const boxed: string[] = [];
   const hide = uploads.insertInto(key, ({ filename }) => void boxed.push(filename));
@@ -57,7 +57,7 @@ test('an upload goes on while its box is not on screen, and its link goes to the
   expect(uploads.of(key)).toEqual([]);
 });
 
-test('an upload goes along when its conversation is elsewhere', async () => {
+test('an upload follows its conversation when that moves', async () => {
   const { uploads, sendings, appended } = started();
   uploads.add(draft, [file('one')]);
   const there = topicPlace(1, 'renamed');
@@ -70,7 +70,7 @@ test('an upload goes along when its conversation is elsewhere', async () => {
   expect(uploads.of(keyOf(there))).toEqual([]);
 });
 
-test('a box that comes back gets the link, also if the one before ends after that', async () => {
+test('a text box that reappears gets the link, even if the old one closes later', async () => {
   const { uploads, sendings, appended } = started();
   const boxed: string[] = [];
   const hide = uploads.insertInto(key, () => void boxed.push('before'));
@@ -81,7 +81,7 @@ test('a box that comes back gets the link, also if the one before ends after tha
   expect([boxed, appended]).toEqual([['one'], []]);
 });
 
-test('a failure stays until it is removed, and a cancelled upload leaves nothing', async () => {
+test('a failure stays until it is removed, and a cancelled upload leaves no entry', async () => {
   const { uploads, sendings, appended } = started();
   uploads.add(draft, [file('failing'), file('cancelled'), file('large', 1024 * 1024 + 1)]);
   await sendings[0]?.fail();

@@ -89,7 +89,7 @@ function withDrafts() {
 
 const [before, after] = [topicPlace(1, 'leak'), topicPlace(1, '✔ leak')];
 
-test('a text goes along with the messages of its conversation, and its draft with it', async () => {
+test('a text and its draft follow the messages of their conversation', async () => {
   const { writer, drafts, textIn } = withDrafts();
   writer.edit(keyOf(before), before, 'half a sen');
   writer.carry(before, after);
@@ -106,7 +106,7 @@ test('a text goes along with the messages of its conversation, and its draft wit
   expect(drafts()).toEqual([[keyOf(after), 'half a sen']]);
 });
 
-test('a text that was carried away while it was saved leaves no draft behind', async () => {
+test('a text that moved while it was saved does not leave a draft behind', async () => {
   const { writer, drafts, slow, answer } = withDrafts();
   slow();
   writer.edit(keyOf(before), before, 'half');
@@ -118,7 +118,7 @@ test('a text that was carried away while it was saved leaves no draft behind', a
   expect(drafts()).toEqual([[keyOf(after), 'half a sentence']]);
 });
 
-test('a text that was carried twice while it was saved leaves no draft behind', async () => {
+test('a text that moved twice while it was saved does not leave a draft behind', async () => {
   const { writer, drafts, slow, answer } = withDrafts();
   const last = topicPlace(1, 'last');
   slow();
@@ -131,7 +131,7 @@ test('a text that was carried twice while it was saved leaves no draft behind', 
   expect(drafts()).toEqual([[keyOf(last), 'half']]);
 });
 
-test('a text does not replace another one', async () => {
+test('a text that moves does not replace another one', async () => {
   const { writer, textIn } = withDrafts();
   writer.edit(keyOf(before), before, 'one');
   writer.edit(keyOf(after), after, 'two');

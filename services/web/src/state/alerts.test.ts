@@ -48,43 +48,43 @@ test.each<[what: string, event: ChatEvent, model: Model, isTold: boolean]>([
   ['a direct message, switched off', direct, modelWith({ enable_desktop_notifications: false }), false],
   ['a message in a channel', inChannel(loud), modelWith(), false],
   [
-    'a message in any channel, if wanted',
+    'a message in any channel, if enabled',
     inChannel(loud),
     modelWith({ enable_stream_desktop_notifications: true }),
     true,
   ],
   ['a message in a channel that notifies', inChannel(busy), modelWith(), true],
-  ['a message in a muted topic of it', inChannel(busy), modelWith({}, [[busy, 't', muted]]), false],
+  ['a message in a muted topic of such a channel', inChannel(busy), modelWith({}, [[busy, 't', muted]]), false],
   ['a mention', inChannel(loud, ['mentioned']), modelWith(), true],
   ['a mention in a muted channel', inChannel(quiet, ['mentioned']), modelWith(), true],
   ['a mention that is read', inChannel(loud, ['mentioned', 'read']), modelWith(), false],
-  ['an own mention', inChannel(loud, ['mentioned'], reader), modelWith(), false],
+  ['a mention in an own message', inChannel(loud, ['mentioned'], reader), modelWith(), false],
   ['a mention of everybody', inChannel(loud, ['stream_wildcard_mentioned']), modelWith(), true],
   [
-    'a mention of everybody, if not wanted',
+    'a mention of everybody, if disabled',
     inChannel(loud, ['topic_wildcard_mentioned']),
     modelWith({ wildcard_mentions_notify: false }),
     false,
   ],
   ['a mention of everybody in a muted channel', inChannel(quiet, ['stream_wildcard_mentioned']), modelWith(), false],
   [
-    'a mention of everybody where the channel is against it',
+    'a mention of everybody in a channel that disables it',
     inChannel(quiet, ['stream_wildcard_mentioned']),
     modelWith({}, [[quiet, 't', unmuted]]),
     false,
   ],
   ['a message in a followed topic', inChannel(loud), modelWith({}, [[loud, 't', followed]]), false],
   [
-    'a message in a followed topic, if wanted',
+    'a message in a followed topic, if enabled',
     inChannel(quiet),
     modelWith({ enable_followed_topic_desktop_notifications: true }, [[quiet, 't', followed]]),
     true,
   ],
-])('%s', (_what, event, model, isTold) => {
+])('whether %s notifies the user', (_what, event, model, isTold) => {
   expect(alertOf(model, event) !== undefined).toBe(isTold);
 });
 
-test('a message is on screen in its topic, its channel and the feed, but not in the feed if it is muted', () => {
+test('a message is on screen in its topic, its channel and the feed, but in the feed only if it is not muted', () => {
   expect(alertOf(modelWith(), inChannel(loud, ['mentioned']))?.shownIn).toEqual(['topic:3:t', 'channel:3', 'feed']);
   expect(alertOf(modelWith(), inChannel(quiet, ['mentioned']))?.shownIn).toEqual(['topic:4:t', 'channel:4']);
 });

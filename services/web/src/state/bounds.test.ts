@@ -34,7 +34,7 @@ test('a view within the bounds stays as it is', () => {
   expect(bounded(shown, undefined)).toBe(shown);
 });
 
-test('a long view keeps what lies around the reader, and knows which ends it lacks', () => {
+test('a long view keeps the messages around the reader, and marks the ends that it lacks', () => {
   const shown = shownOf(viewOf(feed, idsFrom(1, 5_000)));
   for (const [topId, ends] of [
     [1, [true, false]],
@@ -52,7 +52,7 @@ test('a long view keeps what lies around the reader, and knows which ends it lac
   }
 });
 
-test('a day of many conversations keeps the last ones, and the one on screen', () => {
+test('the last of many conversations and the one on screen are kept', () => {
   const views = idsFrom(1, 100).map((channelId) =>
     viewOf({ kind: 'channel', channelId }, idsFrom(channelId * 100, 100)),
   );
@@ -62,7 +62,7 @@ test('a day of many conversations keeps the last ones, and the one on screen', (
   expect(messages.size).toBe(left.size * 100);
 });
 
-test('long conversations keep fewer others, and never drop the one on screen', () => {
+test('long conversations keep fewer others, but always the one on screen', () => {
   const views = idsFrom(1, 40).map((channelId) =>
     viewOf({ kind: 'channel', channelId }, idsFrom(channelId * 1_000, 600)),
   );
@@ -71,14 +71,14 @@ test('long conversations keep fewer others, and never drop the one on screen', (
   expect([left.has('channel:1'), left.has('channel:40'), left.has('channel:2')]).toEqual([true, true, false]);
 });
 
-test('messages that no view shows are dropped', () => {
+test('messages that are not in a view are dropped', () => {
   const loose = new Map(idsFrom(1_000_000, 5_000).map((id) => [id, messageOf(id)]));
   const { messages, views } = shownOf(viewOf(feed, [1, 2, 3]));
   const shown = bounded({ messages: new Map([...messages, ...loose]), views }, undefined);
   expect([...shown.messages.keys()]).toEqual([1, 2, 3]);
 });
 
-test('a list that is always near both of its ends loads messages until they would be dropped again', () => {
+test('a list near both of its ends loads messages only until they would be dropped again', () => {
   for (const topId of [undefined, 10_000]) {
     let view: View = { ...viewOf(feed, idsFrom(10_000, 60)), hasOldest: false, hasNewest: false };
     let pages = 0;
@@ -94,7 +94,7 @@ test('a list that is always near both of its ends loads messages until they woul
   }
 });
 
-test('a list loads nothing at an end that it has', () => {
+test('a list does not load messages at an end that it already has', () => {
   const view = viewOf(feed, [1, 2, 3]);
   expect([mayGrow(view, 'oldest', 1), mayGrow(view, 'newest', 1)]).toEqual([false, false]);
   expect(mayGrow({ ...view, hasOldest: false }, 'oldest', 1)).toBe(true);

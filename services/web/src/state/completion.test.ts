@@ -81,7 +81,7 @@ test.each([
   '```\n@max',
   '@**Max** and',
   `@${'x'.repeat(80)}`,
-])('%j is not completed', (text) => {
+])('%j is not a token to complete', (text) => {
   expect(tokenAt(text, text.length)).toBeUndefined();
 });
 
@@ -89,7 +89,7 @@ test('a token ends at the caret', () => {
   expect(tokenAt('@max muster', 3)).toMatchObject({ query: 'ma' });
 });
 
-test('the beginning of a name counts more than that of a word, and that more than a part', () => {
+test('a match at the beginning of a name ranks before the beginning of a word, and that before other matches', () => {
   expect(labels('max')).toEqual(['Max Muster', 'Max | Pipe', 'Maxine Amax']);
   expect(labels('berg')).toEqual(['Mia Berg']);
   expect(labels('mak')).toEqual(['makers']);
@@ -100,12 +100,12 @@ test('people of the conversation come first', () => {
   expect(labels('m', { ...around, writers: new Set([4]) })[0]).toBe('Maxine Amax');
 });
 
-test('marks of letters do not matter, and people who left are not suggested', () => {
+test('matching ignores accents, and deactivated users are not suggested', () => {
   expect(labels('jose nandu')).toEqual(['José Ñandú']);
   expect(labels('anna')).toEqual([]);
 });
 
-test('a mention names one person, whatever the name contains', () => {
+test('a mention is unambiguous, whatever the name contains', () => {
   const insert = (query: string, isSilent = false) => suggestMentions(query, isSilent, around).map((one) => one.insert);
   expect(insert('mia')).toEqual(['@**Mia Berg** ']);
   expect(insert('mia', true)).toEqual(['@_**Mia Berg** ']);
@@ -114,7 +114,7 @@ test('a mention names one person, whatever the name contains', () => {
   expect(insert('makers')).toEqual(['@*makers* ']);
 });
 
-test('links to channels and topics survive signs of their syntax', () => {
+test('links to channels and topics escape characters of the link syntax', () => {
   const [first] = suggestChannels('gen', model);
   expect(first?.insert).toBe('#**general** ');
   expect(suggestChannels('r>', model)[0]?.insert).toBe('[#R&#62;D](#narrow/channel/6) ');

@@ -25,14 +25,14 @@ test('a conversation begins with its newest draft', () => {
   expect(textOf(noComposing, writing, 'topic:5:other')).toBe('');
 });
 
-test('what is written here counts until the server has it', () => {
+test('unsaved local text takes precedence over a draft of another client', () => {
   const before = addDraft(nothing, draft(1, 'old'));
   const written = after(before, { type: 'edited', key, text: 'mine' });
   expect(textOf(written, addDraft(before, draft(1, 'of another client')), key)).toBe('mine');
   expect(written.edits.get(key)).toMatchObject({ draftId: 1, isUnsaved: true });
 });
 
-test('a kept text stays as it was written until another client changes it', () => {
+test('saved text stays as written until another client changes it', () => {
   const composing = after(
     nothing,
     { type: 'edited', key, text: 'mine ' },
@@ -44,7 +44,7 @@ test('a kept text stays as it was written until another client changes it', () =
   expect(textOf(composing, removeDraft(writing, 1), key)).toBe('');
 });
 
-test('what was written while a text was on its way is not kept yet', () => {
+test('text that was written during a save is still unsaved', () => {
   const composing = after(
     nothing,
     { type: 'edited', key, text: 'one' },
@@ -64,13 +64,13 @@ test('after a message is sent, an older draft does not take its place', () => {
   expect(textOf(composing, removeDraft(writing, 2), key)).toBe('');
 });
 
-test('a conversation that is left begins with its draft again, unless the server lacks the text', () => {
+test('a conversation that is left shows its draft again, unless its text is unsaved', () => {
   const writing = addDraft(nothing, draft(1, 'kept'));
   expect(after(writing, { type: 'chosen', key, draftId: 1 }, { type: 'left', key }).edits.size).toBe(0);
   expect(after(writing, { type: 'edited', key, text: 'x' }, { type: 'left', key }).edits.size).toBe(1);
 });
 
-test('a late event of an older own text does not replace a newer one, and texts of other clients do', () => {
+test('a late event of an older own draft does not replace a newer one, but a draft of another client does', () => {
   const event = (op: 'add' | 'update', content: string) => {
     const raw = { id: 1, type: 'stream', to: [5], topic: 'welcome', content, timestamp: 1 };
     return (op === 'add' ? { type: 'drafts', op, drafts: [raw] } : { type: 'drafts', op, draft: raw }) as ChatEvent;
@@ -88,7 +88,7 @@ test('a late event of an older own text does not replace a newer one, and texts 
   expect(early.echoes.size).toBe(0);
 });
 
-test('somebody types until they stop or send', () => {
+test('a user is shown as typing until they stop or send', () => {
   const event = (more: object) => more as ChatEvent;
   const typing = { type: 'typing', message_type: 'stream', sender: { user_id: 7 }, stream_id: 5, topic: 'Welcome' };
   const apply = (composing: Composing, ...events: object[]) =>

@@ -39,13 +39,13 @@ test('channels are listed by folder, pinned ones first and others last', () => {
   ]);
 });
 
-test('without folders in use there is one list', () => {
+test('if folders are not used, there is one list', () => {
   expect(sections([channel(1, 'b'), channel(2, 'a')])).toEqual([['Channels', ['a', 'b']]]);
   expect(sections([channel(1, 'b', { isPinned: true })])).toEqual([['Pinned channels', ['b']]]);
   expect(sections([])).toEqual([]);
 });
 
-test('folders follow their events', () => {
+test('events update the folders', () => {
   const events = [
     { type: 'channel_folder', op: 'add', channel_folder: raw(3, 2, 'New') },
     { type: 'channel_folder', op: 'update', channel_folder_id: 1, data: { name: 'Last' } },

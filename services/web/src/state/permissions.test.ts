@@ -72,12 +72,12 @@ test.each<[string, Given, number, boolean]>([
   ['own ones, too late', { realm: { can_delete_own_message_group: makers } }, 30, false],
   ['own ones, by the channel', { channel: { can_delete_own_message_group: makers } }, 90, true],
   ['own ones, without permission', {}, 90, false],
-])('who may delete %s', (_, given, sent, expected) => {
+])('the permission to delete %s', (_, given, sent, expected) => {
   expect(mayDelete(modelWith(given), message(reader, sent), now)).toBe(expected);
   expect(mayDelete(modelWith(given), message(8, sent), now)).toBe(false);
 });
 
-test('messages of others are deleted by permission of the organization or the channel', () => {
+test('the organization or the channel can permit users to delete messages of others', () => {
   const name = 'can_delete_any_message_group';
   expect(mayDelete(modelWith({ realm: { [name]: makers } }), message(8, 0), now)).toBe(true);
   expect(mayDelete(modelWith({ channel: { [name]: makers } }), message(8, 0), now)).toBe(true);
@@ -96,7 +96,7 @@ test('administrators of a channel move its messages, but do not resolve its topi
   expect(all({ channel: { can_move_messages_within_channel_group: makers } })).toEqual([true, false, false]);
 });
 
-test('a group says who joins and leaves it; groups of roles are closed', () => {
+test('the settings of a group control joining and leaving, but system groups cannot be changed', () => {
   const permissions = { can_manage_group: nobody, can_join_group: makers, can_leave_group: makers };
   const open = group(9, [], [], { permissions });
   const model = modelWith({});

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { operators, termsOfText, textOf } from './query.ts';
 
-test('operators become terms, and everything else is searched for', () => {
+test('operators become terms, and everything else becomes search text', () => {
   expect(termsOfText('channel:3 -has:link "two words" topic:"a topic" plain http://example.org')).toEqual([
     { operator: 'channel', operand: 3 },
     { operator: 'has', operand: 'link', negated: true },
@@ -17,7 +17,7 @@ test('operators become terms, and everything else is searched for', () => {
   expect(termsOfText('  ')).toEqual([]);
 });
 
-test('the text of a search gives the same search', () => {
+test('parsing the text of a search returns the same search', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 });
   fc.assert(
     fc.property(fc.array(fc.record({ name: fc.constantFrom(...operators), text, isNot: fc.boolean() })), (parts) => {

@@ -12,7 +12,7 @@ const answer = {
   server_presence_offline_threshold_seconds: 200,
 };
 
-test('a change of a status leaves what it does not name, and an empty status is none', () => {
+test('a change of a status keeps the fields that it omits, and an empty status is removed', () => {
   const changed = (change: object) =>
     applyToSocial(socialOf(answer), { type: 'user_status', id: 1, user_id: 7, ...change } as ChatEvent).statuses.get(7);
   const bus = { emoji_name: 'bus', emoji_code: '1f68c', reaction_type: 'unicode_emoji' };
@@ -25,7 +25,7 @@ test.each<[what: string, activeAgo: number, connectedAgo: number, expected: stri
   ['active', 10, 10, 'active'],
   ['connected without input', 300, 10, 'idle'],
   ['gone', 300, 200, 'offline'],
-])('somebody who is %s is shown so', (_, activeAgo, connectedAgo, expected) => {
+])('a user who is %s is shown with that presence', (_, activeAgo, connectedAgo, expected) => {
   const { presence } = socialOf({
     ...answer,
     presences: { '7': { active_timestamp: now - activeAgo, idle_timestamp: now - connectedAgo } },
@@ -34,7 +34,7 @@ test.each<[what: string, activeAgo: number, connectedAgo: number, expected: stri
   expect(availabilityOf(presence, 8, now)).toBe('offline');
 });
 
-test('an answer that an event has overtaken makes nobody leave', () => {
+test('a response that an event has overtaken does not change a user to absent', () => {
   const { presence } = socialOf(answer);
   const late = withPresences(presence, {
     updateId: 4,
@@ -43,7 +43,7 @@ test('an answer that an event has overtaken makes nobody leave', () => {
   expect([availabilityOf(late, 7, now), late.updateId]).toEqual(['active', 5]);
 });
 
-test('a state that replaces a later one makes nobody leave, and its new people appear', () => {
+test('a state that replaces a later one does not change users to absent, and adds new users', () => {
   const { presence } = socialOf(answer);
   const old = now - 900;
   const next = socialOf({

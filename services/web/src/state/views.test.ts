@@ -47,7 +47,7 @@ const pageOf = (narrow: Narrow, state: State, event: ChatEvent, ends: Partial<Pa
   ...ends,
 });
 
-test('a move of messages that lie outside of what is loaded leaves a list as it is', () => {
+test('a move of messages outside the loaded range does not change a list', () => {
   for (const narrow of [feed, lunch]) {
     for (const id of [50, 200]) expect(afterMove(narrow, id)).toMatchObject({ isStale: false });
     expect(afterMove(narrow, 50, { foundNewest: true })).toMatchObject({ isStale: false });
@@ -70,7 +70,7 @@ test('a list that may lack a moved message stays on screen, until it is loaded a
   expect(viewOf(again, lunch).isStale).toBe(false);
 });
 
-test('a list that lost events stays, but gets nothing at its end before it is loaded again', () => {
+test('a list that lost events stays, but new messages are not appended before it is loaded again', () => {
   const state = stateWith(lunch, { foundNewest: true });
   const fresh = reduce(state, { type: 'snapshot', model: state.model, shownKey: keyOf(lunch) });
   expect(viewOf(fresh, lunch)).toMatchObject({ hasNewest: false, isStale: true });
@@ -81,7 +81,7 @@ test('a list that lost events stays, but gets nothing at its end before it is lo
   expect(reduce(state, { type: 'snapshot', model: state.model, shownKey: undefined }).views.size).toBe(0);
 });
 
-test('a move is one from the topic where the messages were, in any spelling', () => {
+test('a move matches the topic where the messages were, in any spelling', () => {
   const move = moveOf([100], 'Lunch', '✔ Lunch');
   expect(isMoveFrom(move, keyOf(lunch))).toBe(true);
   expect(isMoveFrom(move, keyOf(topicPlace(channelId, '✔ lunch')))).toBe(false);

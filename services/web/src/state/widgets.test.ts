@@ -43,7 +43,7 @@ test('votes are counted once for each voter, and taken back', () => {
   });
 });
 
-test('readers add options; an option that exists is not added; only the author changes the question', () => {
+test('readers can add options, an existing option is not added, and only the author changes the question', () => {
   const message = messageWith(
     [author, poll],
     [reader, { type: 'new_option', option: 'salad', idx: 4 }],
@@ -58,7 +58,7 @@ test('readers add options; an option that exists is not added; only the author c
   expect(widget).not.toHaveProperty('options.3');
 });
 
-test('tasks are done, and not done again, by everybody; only the author changes the title', () => {
+test('all readers can complete and reopen tasks, and only the author changes the title', () => {
   const message = messageWith(
     [author, todo],
     [reader, { type: 'new_task', key: 0, task: 'tape', desc: '', completed: false }],
@@ -78,12 +78,12 @@ test('tasks are done, and not done again, by everybody; only the author changes 
   });
 });
 
-test('a reader who used the last index adds nothing more', () => {
+test('a reader who used the last index cannot add more options', () => {
   const last = { type: 'new_option', option: 'last', idx: 1_000 };
   expect(widgetOf(messageWith([author, poll], [reader, last]), reader)).toHaveProperty('nextIndex', undefined);
 });
 
-test('of many options or tasks a thousand are shown', () => {
+test('at most a thousand options or tasks are shown', () => {
   const many = Array.from({ length: 20_000 }, (_, index) => `${index}`);
   const options = { widget_type: 'poll', extra_data: { question: '', options: many } };
   const tasks = { widget_type: 'todo', extra_data: { tasks: many.map((task) => ({ task })) } };
@@ -101,7 +101,7 @@ test.each<unknown>([
   { widget_type: 'todo', extra_data: { task_list_title: [], tasks: 'all' } },
   { widget_type: 'zform', extra_data: {} },
   { widget_type: '__proto__', extra_data: {} },
-])('%j is a widget without content, or none', (content) => {
+])('%j has no widget or a widget without content', (content) => {
   const odd = ['{', 'null', { type: 'vote', key: '__proto__', vote: 1 }, { type: 'strike', key: 'constructor' }];
   const widget = widgetOf(
     messageWith([author, content], ...odd.map((one): [number, unknown] => [reader, one])),

@@ -52,7 +52,7 @@ test('a wrong key, a missing value and a wrong placeholder do not compile', () =
   expect([misspelled, missing, wrong, noNumber]).toHaveLength(4);
 });
 
-test('the first language of the browser with a translation is taken, with the region of the browser', () => {
+test('the first browser language with a translation is used, with the region of the browser', () => {
   expect(languageOf('de-AT')).toBe('de');
   expect(preferredLanguage(['sv-SE', 'es-MX', 'de'])).toBe('es');
   expect(preferredLanguage(['sv'])).toBe('en');

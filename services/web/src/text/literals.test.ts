@@ -55,13 +55,13 @@ const isControl = (attribute: Node, source: string): boolean =>
   /^(name|list|action|kind)=/.test(source.slice(attribute.start)) &&
   /^<[a-z]/.test(source.slice(source.lastIndexOf('<', attribute.start)));
 
-test('the check finds texts of elements, attributes and conditions, and leaves others alone', () => {
+test('the check finds texts of elements, attributes and conditions, and ignores other strings', () => {
   const bad = `<p title="A title" className="a b">Some text{x ? 'one' : \`two \${y}\`}<Tool name="Bold" /></p>`;
   expect(literalsIn(bad).toSorted()).toEqual(['A title', 'Bold', 'Some text', 'one', 'two']);
   expect(literalsIn(`<p className="a b" dir="auto"><input name="theme" /> – {t('close')} {f('x')}</p>`)).toEqual([]);
 });
 
-test('no component shows a text that is in no catalogue', () => {
+test('components show only texts from the catalogues', () => {
   const source = join(import.meta.dirname, '..');
   const files = (readdirSync(source, { recursive: true }) as string[]).filter((file) => file.endsWith('.tsx'));
   expect(files.length).toBeGreaterThan(60);

@@ -7,11 +7,11 @@ test('a time is read in the zone in which it is shown', () => {
   expect(dueOf('2026-11-23T07:06', now.getTime())).toBe(now.getTime() / 1_000 + 60);
 });
 
-test.each(['', 'soon', '2026-11-23T07:05', '2020-01-01T00:00'])('%j is no time to come', (input) => {
+test.each(['', 'soon', '2026-11-23T07:05', '2020-01-01T00:00'])('%j is not a future time', (input) => {
   expect(dueOf(input, new Date(2026, 10, 23, 7, 5).getTime())).toBeUndefined();
 });
 
-test('only times to come are offered', () => {
+test('only future times are offered', () => {
   const names = (now: Date) => choicesAt(now).map(({ name }) => name);
   // A Monday.
   expect(names(new Date(2026, 10, 23, 7))).toEqual([

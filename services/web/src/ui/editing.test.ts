@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { edit, editedText, keepEditedText, takesFocus } from './editing.ts';
 
-test('the text of a message stays while another one is being edited, until it is saved or given up', () => {
+test('the unsaved text of a message is kept while another message is edited', () => {
   edit(1);
   keepEditedText(1, 'unsaved');
   edit(2);
@@ -13,7 +13,7 @@ test('the text of a message stays while another one is being edited, until it is
   expect([editedText(1), editedText(2)]).toEqual([undefined, undefined]);
 });
 
-test('the texts that were changed last are kept', () => {
+test('only the most recently changed texts are kept', () => {
   for (let id = 1; id <= 50; id++) keepEditedText(id, `text ${id}`);
   keepEditedText(1, 'changed');
   keepEditedText(51, 'text 51');

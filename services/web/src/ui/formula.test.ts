@@ -10,18 +10,18 @@ test('a part of a formula is raised and lowered by less than a line', () => {
     expect([gone, kept('voffset', gone)]).toEqual([gone, undefined]);
 });
 
-test('a formula paints no background except the rule that it draws, which has the colour of the text', () => {
+test('a formula has no background except its rules, which have the colour of the text', () => {
   expect(kept('mathbackground', 'white')).toBeUndefined();
   expect(kept('mathcolor', 'white', 'mstyle')).toBeUndefined();
   expect(kept('mathbackground', 'black', 'mspace')).toBe('currentcolor');
 });
 
-test('a size counts once', () => {
+test('a size is applied only once', () => {
   expect(kept('mathsize', '2.488em', 'mstyle')).toBe('2.488em');
   expect(kept('mathsize', '2.488em', 'mstyle', true)).toBeUndefined();
 });
 
-test('other attributes stay', () => {
+test('other attributes are unchanged', () => {
   expect(kept('lspace', '-1width')).toBe('-1width');
   expect(kept('href', '/somewhere', 'a')).toBe('/somewhere');
 });

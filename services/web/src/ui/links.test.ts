@@ -24,11 +24,11 @@ test('the path of a link leads to the conversation that it names', () => {
   );
 });
 
-test.each(['/inbox', '/recent', '/search', '/channel/x', '/channel', '/dm/1,x'])('%s is no conversation', (path) => {
+test.each(['/inbox', '/recent', '/search', '/channel/x', '/channel', '/dm/1,x'])('%s is not a conversation', (path) => {
   expect(narrowOfPath(path, ownId)).toBeUndefined();
 });
 
-test('a browser keeps the path of a link as it is', () => {
+test('a browser does not change the path of a link', () => {
   fc.assert(
     fc.property(narrow, (one) => {
       const path = pathOf(linkTo(one));

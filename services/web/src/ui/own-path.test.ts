@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isOwnPath } from './own-path.ts';
 
 test.each(['/', '/user_uploads/1/a.png', '/external_content/a/b', '/a//b', '/a?b=//c'])(
-  '%j is of this server',
+  '%j is a path of this server',
   (path) => {
     expect(isOwnPath(path)).toBe(true);
   },

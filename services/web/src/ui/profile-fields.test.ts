@@ -21,7 +21,7 @@ test('options keep their keys while their order and their number change', () => 
   expect(optionsOf(field('not JSON'))).toEqual([]);
 });
 
-test('accounts lead to their pages, and only to pages', () => {
+test('accounts link only to web pages', () => {
   expect(accountLink(field({ subtype: 'github' }), 'a b')).toBe('https://github.com/a%20b');
   const own = field({ subtype: 'custom', url_pattern: 'https://example.com/~%(username)s' });
   expect(accountLink(own, '../x')).toBe('https://example.com/~..%2Fx');
@@ -33,6 +33,6 @@ test('accounts lead to their pages, and only to pages', () => {
   ]);
 });
 
-test('what is no list of people names nobody', () => {
+test('an invalid list of users is read as empty', () => {
   expect([peopleOf('[1,2]'), peopleOf(''), peopleOf('{}'), peopleOf('[')]).toEqual([[1, 2], [], [], []]);
 });

@@ -28,7 +28,7 @@ function rows(narrow: Narrow, listed: readonly Message[], revealed: readonly num
 }
 const topic = topicPlace(3, 'T');
 
-test('messages of muted people that follow each other are one row, which says how many they are', () => {
+test('adjacent messages of muted users are shown as one row with their number', () => {
   const listed = [inTopic(1, friend), inTopic(2, silenced), inTopic(3, silenced), inTopic(4, friend)];
   const shown = rows(topic, listed);
   expect(shown.map(({ message, hidden }) => [message?.id, hidden])).toEqual([
@@ -48,14 +48,14 @@ test('messages of a muted person that the reader revealed are shown with their n
   ]);
 });
 
-test('direct messages with a muted person alone appear in no other list', () => {
+test('direct messages with only a muted user are not in other lists', () => {
   const listed = [direct(1, [silenced]), direct(2, [friend, silenced])];
   expect(rows({ kind: 'feed' }, listed).map(({ hidden }) => hidden)).toEqual([[2]]);
   const own = directPlace([silenced], reader);
   expect(rows(own, [direct(1, [silenced])]).map(({ hidden }) => hidden)).toEqual([[1]]);
 });
 
-test('a message on its way stands under the day of the server, whatever the clock of this machine says', () => {
+test('an outgoing message appears under the day of the server, even if the local clock is wrong', () => {
   const view = { narrow: topic, ids: [1], hasNewest: true } as unknown as View;
   const clockSkew = -2 * 24 * 60 * 60;
   const outgoing: Outgoing = { id: 'a', place: topic, content: 'Hi', at: (at + 2 - clockSkew) * 1_000, queueId: 'q' };

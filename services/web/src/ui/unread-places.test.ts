@@ -21,7 +21,7 @@ test('only the places with the newest unread messages are shown, the newest firs
   expect(names(3, 0)).toEqual([['T498', 'T496', 'T494'], true]);
 });
 
-test('all are shown in the end', () => {
+test('all places can be shown', () => {
   expect(names(499)[1]).toBe(true);
   const [all, hasMore] = names(500);
   expect([new Set(all).size, hasMore]).toEqual([500, false]);
