@@ -18,7 +18,7 @@ function redisThat(refuses: { values: boolean } = { values: false }) {
   return { values, log: { redis } as unknown as LogRedis };
 }
 
-test('a look-up that began before the end of a queue caches nothing after it', async () => {
+test('a look-up that began before a queue ended does not cache its record afterwards', async () => {
   const { values, log } = redisThat();
   await remember(log, record);
   expect(JSON.parse(values.get(key) ?? '')).toEqual(record);
@@ -27,7 +27,7 @@ test('a look-up that began before the end of a queue caches nothing after it', a
   expect(JSON.parse(values.get(key) ?? '').user_id).toBeUndefined();
 });
 
-test('a full Redis forgets the record of a queue that ended', async () => {
+test('a full Redis still removes the record of a queue that ended', async () => {
   const refuses = { values: false };
   const { values, log } = redisThat(refuses);
   await remember(log, record);

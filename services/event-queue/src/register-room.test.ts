@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRegisterRoom } from './register-room.ts';
 
-test('one network holds a quarter of the registers of spectators, and leaves the rest to others', async () => {
+test('one network may use a quarter of the registers of spectators', async () => {
   const room = createRegisterRoom();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const register = (network: string, realmId = 1) => room.within({ realmId, network }, () => held);
@@ -20,7 +20,7 @@ test('one network holds a quarter of the registers of spectators, and leaves the
   await register('192.0.2.1');
 });
 
-test('a user runs eight registers at once, and more when one has failed', async () => {
+test('a user may run eight registers at once, and a failed register frees its place', async () => {
   const room = createRegisterRoom();
   const { promise: held, reject } = Promise.withResolvers<void>();
   const register = (work = () => held) => room.within({ realmId: 1, userId: 7 }, work);

@@ -4,7 +4,7 @@ import { startDailyCount } from './daily-count.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-test('the figures of realms are updated although old counts could not be deleted', async () => {
+test('the figures of realms are updated even if old counts cannot be deleted', async () => {
   vi.useFakeTimers();
   const counted: number[] = [];
   const failures: unknown[] = [];

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { weeklyTraffic } from './weekly-traffic.ts';
 
 test.each([
-  ['a channel of less than a week has none', 500, 6, null],
-  ['a young channel is averaged over its life', 100, 14, 50],
-  ['an older one over four weeks', 100, 400, 25],
-  ['two digits are significant', 5_000, 28, 1_300],
-  ['some messages are never none', 2, 28, 1],
-  ['no messages are none', 0, 28, 0],
+  ['a channel younger than a week has no figure', 500, 6, null],
+  ['the traffic of a young channel is averaged over its life', 100, 14, 50],
+  ['the traffic of an older channel is averaged over four weeks', 100, 400, 25],
+  ['the figure is rounded to two significant digits', 5_000, 28, 1_300],
+  ['a channel with a message has a figure of at least 1', 2, 28, 1],
+  ['a channel without messages has the figure 0', 0, 28, 0],
 ])('%s', (_, messages, age, expected) => {
   expect(weeklyTraffic(messages, age)).toBe(expected);
 });

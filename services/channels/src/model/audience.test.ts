@@ -34,7 +34,7 @@ function anyDirectory(): Directory {
 const anyValue = (): GroupSetting =>
   random(2) === 0 ? 1 + random(6) : { direct_members: someOf([1, 5, 9]), direct_subgroups: someOf([1, 2, 3, 4, 5, 6]) };
 
-test('who is told of a channel are exactly those of whom it is said, one by one, that they may know it', () => {
+test('the audience of a channel is exactly the set of users who may see it', () => {
   for (let round = 0; round < 500; round++) {
     const directory = anyDirectory();
     const is_private = random(3) > 0;
@@ -50,7 +50,7 @@ test('who is told of a channel are exactly those of whom it is said, one by one,
   }
 });
 
-test('members that are added are found as if everything were read anew', () => {
+test('added members are found as if all groups were read again', () => {
   for (let round = 0; round < 500; round++) {
     const directory = anyDirectory();
     for (const id of directory.groups.keys()) directory.membersOf(id);

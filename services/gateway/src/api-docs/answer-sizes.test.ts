@@ -31,7 +31,7 @@ const inContract = operations.flatMap(({ name, result }) =>
   [...new Set(listsIn(result))].filter((path) => !isPermission(path)).map((path) => `${name} ${path}`),
 );
 
-test('every list in an answer of the contract has a bound in the table', () => {
+test('every list in a response of the contract has a bound in the table', () => {
   const inTable = rows.flatMap((row) => {
     const named = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
     const cells = row.split('|').map((cell) => cell.trim());

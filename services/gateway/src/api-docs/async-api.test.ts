@@ -8,7 +8,7 @@ const { messages } = document.components as {
   messages: Record<string, { name: string; examples: { payload: Record<string, unknown> }[] }>;
 };
 
-test('the parser of AsyncAPI has no remarks', async () => {
+test('the AsyncAPI parser reports no problem', async () => {
   const { diagnostics, document: parsed } = await new Parser().parse(JSON.stringify(document));
   expect(diagnostics.map(({ code, message, path }) => [code, message, path.join('/')])).toEqual([]);
   expect(parsed?.operations().get('follow')?.messages()).toHaveLength(Object.keys(messages).length);
@@ -20,7 +20,7 @@ test('the parser of AsyncAPI has no remarks', async () => {
   ).toEqual([['http'], ['httpApiKey']]);
 });
 
-test('every event has an example that is as it is declared', () => {
+test('every event has an example that matches its declaration', () => {
   for (const { name, examples } of Object.values(messages)) {
     expect(examples, name).toHaveLength(1);
     for (const { payload } of examples) {

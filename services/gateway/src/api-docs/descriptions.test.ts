@@ -80,7 +80,7 @@ test('every parameter is described', () => {
   expect(undescribed([...parameters, ...bodies])).toEqual([]);
 });
 
-test('every field of an answer is described', () => {
+test('every response field is described', () => {
   expect(answers.length).toBeGreaterThan(800);
   expect(undescribed(answers)).toEqual([]);
 });
@@ -90,14 +90,14 @@ test('every field of an event is described', () => {
   expect(undescribed(events)).toEqual([]);
 });
 
-test('a name has one meaning, and no meaning is without a field', () => {
+test('a name has one meaning, and every meaning belongs to a field', () => {
   const names = vocabularies.flatMap(Object.keys);
   expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
   const used = new Set([...parameters, ...bodies, ...answers, ...events].map(({ name }) => name));
   expect(names.filter((name) => !used.has(name))).toEqual([]);
 });
 
-test('every operation has an example request with all that it needs', () => {
+test('every operation has an example request with all required parameters', () => {
   for (const operation of contract) {
     const { name, http, page, params, isAlias } = operation;
     const route = http ?? page;

@@ -12,7 +12,7 @@ const operations = Object.entries(document.paths as Record<string, Record<string
   Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
 );
 
-test('Redocly finds nothing in the description of the API', async () => {
+test('Redocly reports no problem in the API description', async () => {
   const config = await loadConfig({ configPath: join(import.meta.dirname, '../../redocly.yaml') });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
@@ -26,11 +26,11 @@ async function spectralProblems(given: object): Promise<unknown[]> {
   return problems.map(({ code, message, path }) => [code, message, path.join('/')]);
 }
 
-test('Spectral finds nothing in the description of the API', async () => {
+test('Spectral reports no problem in the API description', async () => {
   expect(await spectralProblems(structuredClone(document))).toEqual([]);
 });
 
-test('the rules of this repository find what is missing', async () => {
+test('the rules of this repository detect missing parts', async () => {
   const operation = {
     operationId: 'bad',
     summary: 'An operation (deprecated)',
@@ -53,14 +53,14 @@ test('the rules of this repository find what is missing', async () => {
   expect(new Set(found.map((one) => (one as [string])[0]))).toEqual(new Set(Object.keys(ruleset.rules)));
 });
 
-test('no error is lost because it shares its status with another', () => {
+test('a response lists all errors that share its status', () => {
   const editing = operations.find(({ operation }) => operation.operationId === 'update-message')?.operation;
   const response = (editing?.responses as Record<string, Json> | undefined)?.[400];
   for (const code of ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED'])
     expect(response?.description).toContain(`\`${code}\``);
 });
 
-test('every code of a response has its cause beside it', () => {
+test('every error code of a response is listed with its cause', () => {
   const described = operations.flatMap(({ operation }) => Object.values(operation.responses as Record<string, Json>));
   const shared = Object.values((document.components as { responses: Record<string, Json> }).responses);
   const lists = [...described, ...shared].flatMap(({ description }) => /Codes: .*/s.exec(String(description)) ?? []);
@@ -68,7 +68,7 @@ test('every code of a response has its cause beside it', () => {
   for (const list of lists) expect(list).toMatch(/^Codes: (?:`[A-Z_]+` \([^()]{15,}\)(?:, |\.$))+$/);
 });
 
-test('parameters of the path are not repeated in the body, and are named as in the path', () => {
+test('path parameters are not repeated in the body, and have the names of the path', () => {
   for (const { path, operation } of operations) {
     const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
     const parameters = operation.parameters as { name: string; in: string }[];
@@ -84,7 +84,7 @@ test('parameters of the path are not repeated in the body, and are named as in t
   }
 });
 
-test('what answers consist of has names, which generated clients use', () => {
+test('parts of responses have schema names, which generated clients use', () => {
   const { schemas } = document.components as { schemas: Record<string, Json> };
   const text = JSON.stringify(document);
   for (const name of ['Message', 'User', 'UserGroup', 'Draft', 'Attachment', 'ScheduledMessage'])
@@ -100,7 +100,7 @@ test('what answers consist of has names, which generated clients use', () => {
   );
 });
 
-test('the form of each value, other names, files and readers without an account are declared', () => {
+test('encodings, alternative names, files and access without an account are declared', () => {
   const named = (name: string): Json =>
     operations.find(({ operation }) => operation.operationId === name)?.operation ?? {};
   const requestOf = (name: string, type: string): Json =>

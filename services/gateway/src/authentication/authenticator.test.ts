@@ -32,7 +32,7 @@ function create(groups = 0) {
   return { asked, authenticator, show };
 }
 
-test('wrong keys evict no right ones, and a key in use outlives more others than there is room for', async () => {
+test('wrong keys do not evict right ones, and a used key outlives more other keys than the cache holds', async () => {
   const { asked, show } = create();
   await show('ann');
   for (let count = 0; count < 60_000; count++) {
@@ -52,7 +52,7 @@ test('wrong keys evict no right ones, and a key in use outlives more others than
   expect(asked).toEqual(['u0']);
 });
 
-test('users in thousands of groups take no more memory than others', async () => {
+test('users in thousands of groups do not take more memory than others', async () => {
   const { asked, show } = create(10_000);
   for (let count = 0; count < 1_000; count++) await show(`u${count}`);
   asked.length = 0;
@@ -62,7 +62,7 @@ test('users in thousands of groups take no more memory than others', async () =>
   expect(asked).toEqual(['u0']);
 });
 
-test('an actor is asked for anew after an end of credentials, and after a gap in the log', async () => {
+test('an actor is looked up again after its credentials end and after a gap in the log', async () => {
   const { asked, authenticator, show } = create();
   await show('u7');
   await show('u8');
@@ -121,7 +121,7 @@ test.each([
   expect(held).toHaveLength(lookUps);
 });
 
-test('guesses of one network have few look-ups in flight, and those of all networks not many', async () => {
+test('guesses of one network have at most 16 look-ups in flight, and those of all networks at most 64', async () => {
   const { held, show } = createHeld();
   const guess = (network: number, count: number) =>
     show(`g${network}-${count}`, wrong, `192.0.2.${network}`, responseOn({})).catch(() => undefined);
@@ -140,7 +140,7 @@ test('guesses of one network have few look-ups in flight, and those of all netwo
   await Promise.all(guesses);
 });
 
-test('a key that is shown for the first time waits for one look-up of each other connection of its network', async () => {
+test('the first use of a key waits for one look-up of each other connection of its network', async () => {
   const { held, show } = createHeld();
   const connections = [{}, {}, {}];
   for (let count = 0; count < 3_000; count++)
@@ -154,7 +154,7 @@ test('a key that is shown for the first time waits for one look-up of each other
   expect((await first).email).toBe('ann');
 });
 
-test('a known key waits for no guesses, also when its actor must be asked for again', async () => {
+test('a known key does not wait for guesses, even if its actor must be looked up again', async () => {
   const { held, show } = createHeld();
   const known = show('ann', right, '192.0.2.1', responseOn({}));
   await turns();
@@ -172,7 +172,7 @@ test('a known key waits for no guesses, also when its actor must be asked for ag
   expect((await again).email).toBe('ann');
 });
 
-test('guesses whose clients have left are not looked up', async () => {
+test('guesses of disconnected clients are not looked up', async () => {
   const { held, show } = createHeld();
   const responses = Array.from({ length: 40 }, () => responseOn({}));
   const guesses = responses.map((response, i) => show(`g${i}`, wrong, '192.0.2.1', response).catch(() => undefined));
@@ -183,7 +183,7 @@ test('guesses whose clients have left are not looked up', async () => {
   expect(held).toHaveLength(16);
 });
 
-test('without users, the server status is read with the last actor for minutes, and a poll for less', async () => {
+test('while users is unavailable, cached actors can read the server status for minutes and poll for less', async () => {
   let isAway = false;
   const bus = {
     call: async () => {

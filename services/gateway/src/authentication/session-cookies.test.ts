@@ -12,7 +12,7 @@ function cookiesOf(realmUrl: string, value: Parameters<typeof setSession>[2]): s
   return set;
 }
 
-test('where a realm is reached by HTTPS, its cookies are secure and no other host can set them', () => {
+test('cookies of a realm with HTTPS are secure and cannot be set by other hosts', () => {
   expect(cookiesOf('https://chat.example', { token: session, max_age_seconds: 60 })).toEqual([
     `__Host-sessionid=${session}; Path=/; Max-Age=60; SameSite=Lax; HttpOnly; Secure`,
     `__Host-csrftoken=${csrfTokenOf(session)}; Path=/; Max-Age=60; SameSite=Lax; Secure`,

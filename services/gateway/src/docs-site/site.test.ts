@@ -30,7 +30,7 @@ function leads(address: string, from: string): boolean {
   return text !== undefined && (part === undefined || idsOf(text).includes(part));
 }
 
-test('the static site has a page for each guide and topic, and every link in it leads somewhere', () => {
+test('the static site has a page for each guide and topic, and all its links have targets', () => {
   for (const name of ['index', 'first-bot', 'following', 'messages', 'people', 'events', 'event-types'])
     expect([...files.keys()]).toContain(`${name}.html`);
   for (const [name, text] of pages()) {
@@ -43,7 +43,7 @@ test('the static site has a page for each guide and topic, and every link in it 
   }
 });
 
-test('the guide of feature levels has the level of this server, and names only what the API has', () => {
+test('the guide of feature levels has the level of this server and names only parts of the API', () => {
   const page = files.get('feature-levels.html') ?? '';
   expect(page).toContain(`This server has feature level ${featureLevel}.`);
   const api = JSON.stringify([openApi(), asyncApi()]);
@@ -53,14 +53,14 @@ test('the guide of feature levels has the level of this server, and names only w
   expect(names.filter((name) => !new RegExp(`["\`/]${name}["\`/]`).test(api))).toEqual([]);
 });
 
-test('the guide of limits and errors has every code, with its status and its cause', async () => {
+test('the guide of limits and errors lists every code with its status and cause', async () => {
   const guide = await readFile(join(import.meta.dirname, '../../guides/limits.md'), 'utf8');
   const rows = [...guide.matchAll(/^\| `([A-Z_]+)` *\| (\d+) *\| (.+?) *\|$/gm)];
   const expected = Object.entries(errorStatus).map(([code, status]) => [code, status, errorCauses[code as ErrorCode]]);
   expect(rows.map(([, code, status, cause]) => [code, Number(status), cause]).sort()).toEqual(expected.sort());
 });
 
-test('every operation and every event has a part of a page, and is found by the search', () => {
+test('every operation and every event has a section of a page, and the search finds it', () => {
   const found = new Set(
     (JSON.parse(files.get('search.json') ?? '[]') as string[][]).map(([, , address = '']) => address),
   );
@@ -74,7 +74,7 @@ test('files of a static site do not offer to send requests', () => {
   for (const [, text] of pages()) expect(text).toMatch(/<body data-search="search.json">/);
 });
 
-test('samples send the same request in three languages', () => {
+test('samples in three languages send the same request', () => {
   const operation = operations.find(({ name }) => name === 'update-message-flags');
   if (!operation) throw new Error('no such operation');
   const [curl, typescript, python] = samplesOf(operation).map(({ code }) => code);

@@ -40,20 +40,20 @@ test('a client above its share is refused until it has read, and others are not'
   expect(answer('realm', 'ann', 30).refusal).toBeUndefined();
 });
 
-test('a client without unread answers receives one that is larger than its share', () => {
+test('a client without unread answers receives an answer that is larger than its share', () => {
   const { answer } = create(160);
   expect(answer('realm', 'ann', 70).refusal).toBeUndefined();
   expect(answer('realm', 'ann', 1).refusal).toBe('RATE_LIMIT_HIT');
 });
 
-test('the answer to a write is sent above the share, but not above twice the share', () => {
+test('the answer to a write may exceed the share, but not twice the share', () => {
   const { answer } = create(160);
   expect(answer('realm', 'ann', 40).refusal).toBeUndefined();
   expect(answer('realm', 'ann', 40, true).refusal).toBeUndefined();
   expect(answer('realm', 'ann', 1, true).refusal).toBe('RATE_LIMIT_HIT');
 });
 
-test('in a group above its share the slowest connections are closed, and young ones are not', () => {
+test('in a group above its share, the slowest connections are closed, but young ones stay open', () => {
   const { clock, budget, answer } = create(160);
   const [slow, stuck] = [answer('realm', 'ann', 30), answer('realm', 'bob', 30)];
   clock.ms = 10_000;
@@ -71,7 +71,7 @@ test('in a group above its share the slowest connections are closed, and young o
   expect(stuck.lease.resize(10, true)?.code).toBe('SERVICE_UNAVAILABLE');
 });
 
-test('large groups close no connections of a small one, and all of them together stay below the limit', () => {
+test('large groups do not close connections of a small one, and all groups together stay below the limit', () => {
   const { clock, budget, answer } = create(1_600);
   const victims = Array.from({ length: 10 }, (_, user) => answer('quiet', `user ${user}`, 10));
   clock.ms = 60_000;
@@ -89,7 +89,7 @@ test('large groups close no connections of a small one, and all of them together
   expect([...victims, late].filter(({ client }) => client.isCut)).toEqual([]);
 });
 
-test('a response that is sent in parts counts what is in memory', () => {
+test('a response that is sent in parts counts only the bytes in memory', () => {
   const { clock, budget } = create(160);
   const client = new Client();
   const stream = budget.open(by('realm', 'ann'), client);

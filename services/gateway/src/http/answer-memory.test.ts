@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createAnswerBudget } from './answer-budget.ts';
 import { createAnswerMemory } from './answer-memory.ts';
 
-test('the refusal that replaces an answer has no header that described its body', async () => {
+test('an error that replaces an answer does not have the headers of the body of the answer', async () => {
   const answers = createAnswerMemory(
     createAnswerBudget(10_000),
     () => undefined,

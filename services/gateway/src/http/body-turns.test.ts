@@ -9,7 +9,7 @@ const tenant = (realmId: number, userId = 1) => ({ realmId, userId });
 /** A clock that does not move: after the first part that received bytes, all other parts wait for a turn. */
 const stoppedClock = () => 0;
 
-test('a part of a realm waits for one part of another realm at most, however many these are', async () => {
+test('a part of a realm waits for at most one part of another realm', async () => {
   const turns = createBodyTurns(stoppedClock);
   const order: number[] = [];
   const all = Array.from({ length: 50 }, (_, user) =>
@@ -41,7 +41,7 @@ test('other events are served between any two parts', async () => {
   expect(most).toBeLessThanOrEqual(2);
 });
 
-test('parts take a third of the time while more of them wait', async () => {
+test('parts take a third of the time while other parts wait', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setImmediate'] });
   let time = 0;
   const turns = createBodyTurns(() => time);
@@ -61,7 +61,7 @@ test('parts take a third of the time while more of them wait', async () => {
   for (const distance of distances) expect(distance).toBeGreaterThanOrEqual(30);
 });
 
-test('an error of a part reaches its caller, and the next part has its turn', async () => {
+test('an error in a part reaches its caller, and the next part still runs', async () => {
   const turns = createBodyTurns(stoppedClock);
   const failing = () => {
     throw new Error('malformed');
@@ -74,7 +74,7 @@ test('an error of a part reaches its caller, and the next part has its turn', as
   expect(third).toEqual({ status: 'fulfilled', value: 'parsed' });
 });
 
-test('a part whose request ended while it waited is not processed', async () => {
+test('a part is not processed if its request ended while the part waited', async () => {
   const turns = createBodyTurns(stoppedClock);
   // The pause after this part takes 0.12 s.
   await turns.run({ tenant: tenant(1), receivedBytes: 2e7 }, () => undefined);

@@ -49,7 +49,7 @@ describe('a client that reads late gets every response, also when the server clo
   });
 });
 
-test('a network that keeps sending refused bodies is cut after a number of bytes, and a body that is refused once is not', async () => {
+test('a network that keeps sending refused bodies is cut off, but one refused body is not', async () => {
   const { port, cuts } = await guarded(async (connections, request, response) => {
     if (connections.begin(request, response)) response.writeHead(413).end('refused');
   });
@@ -75,7 +75,7 @@ test('a network that keeps sending refused bodies is cut after a number of bytes
   expect(cuts).toContain('discarded');
 });
 
-test('a network over its number of refused bytes loses no request: a connection ends only after a response that said so', async () => {
+test('connections of a network above its limit of refused bytes close only after a response announces it', async () => {
   const { port } = await guarded(async (connections, request, response) => {
     if (!connections.begin(request, response)) return;
     if (connections.mustClose(request)) response.setHeader('connection', 'close');
@@ -98,7 +98,7 @@ test('a network over its number of refused bytes loses no request: a connection 
   expect(closed).toBeGreaterThan(2);
 });
 
-test('a connection that the server closes ends, although the client keeps sending', async () => {
+test('a connection that the server closes ends even if the client keeps sending', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { port, server } = await guarded(async (_connections, _request, response) => {
@@ -115,7 +115,7 @@ test('a connection that the server closes ends, although the client keeps sendin
   await ended;
 });
 
-test('a client has five seconds to read its response after its network sent too many bytes, and silence ends none of them', async () => {
+test('a client has five seconds to read its response after its network is cut, even if it is silent', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { port, server, cuts } = await guarded(async (_connections, _request, response) => {

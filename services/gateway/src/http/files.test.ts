@@ -17,7 +17,7 @@ function busThat(answer: () => Promise<object>) {
   return { bus: { call } as unknown as Bus, chunks };
 }
 
-test('of a file for which its organization has no room one chunk is sent', async () => {
+test('if a file does not fit into the quota of its organization, only one chunk is sent', async () => {
   const { bus, chunks } = busThat(async () => {
     throw new ChatError('REALM_UPLOAD_QUOTA', 'full');
   });

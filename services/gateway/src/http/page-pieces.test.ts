@@ -24,7 +24,7 @@ test.each([0, 1, 2, 3, 196_608, 196_609, 700_000])('a body of %d bytes is decode
   expect(Math.max(0, ...chunks.map(({ length }) => length))).toBeLessThanOrEqual(192 * 1024 + 3);
 });
 
-test('a page in one piece, also with a body in base64, is read as it is', () => {
+test('a page in one piece, or with a base64 body, is read unchanged', () => {
   const page = { ...fields, body: Buffer.from('"}').toString('base64'), is_base64: true };
   expect(readPage([Buffer.from(JSON.stringify(page))])).toEqual({ page, content: undefined });
   const text = { ...fields, body: 'a "body":"', is_base64: false };

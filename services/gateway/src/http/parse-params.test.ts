@@ -14,7 +14,7 @@ const crowded = [
   `[{"x":[${fill('""')}]}]`,
 ];
 
-test('no parameter is decoded that holds far more values than its bound', () => {
+test('a parameter with far more values than its bound is not decoded', () => {
   const parse = JSON.parse;
   let decoded = 0;
   JSON.parse = (text: string) => {
@@ -37,7 +37,7 @@ test('no parameter is decoded that holds far more values than its bound', () => 
   expect(decoded).toBe(0);
 });
 
-test('a list that is a little too long is refused with its limit, and commas in text do not count', () => {
+test('a list slightly above its limit is rejected with the limit, and commas in text do not count', () => {
   const addAlertWords = operations.find(({ name }) => name === 'add-alert-words');
   if (!addAlertWords) throw new Error('no such operation');
   const words = (count: number, text: string) => ({ alert_words: JSON.stringify(Array(count).fill(text)) });

@@ -59,7 +59,7 @@ test('a request is answered on every connection', async () => {
   expect(answers).toEqual(Array.from({ length: 64 }, () => 'here'));
 });
 
-test('a port that another program uses is refused', async () => {
+test('a port in use by another program is rejected', async () => {
   const other = createTcpServer().listen(at);
   onTestFinished(() => void other.close());
   await once(other, 'listening');
@@ -84,7 +84,7 @@ test('connections that wait when the port closes are answered', async () => {
 });
 
 test.runIf(process.platform === 'linux')(
-  'at inherited descriptors, many connections wait for a process that is stopped',
+  'with inherited descriptors, many connections wait for a stopped process',
   async () => {
     const bound = new BoundSocket(at);
     const code = `

@@ -36,7 +36,7 @@ test.each([
   await expect(parseMultipart('multipart/form-data; boundary=XX', body)).rejects.toThrow('half a surrogate pair');
 });
 
-test('of several parts with one name the last counts, also after an empty one', async () => {
+test('if several parts have one name, the last one counts, also after an empty one', async () => {
   const one = (value: string) => part('a', Buffer.from(value));
   for (const values of [
     ['x'.repeat(200_000), '', 'last'],
@@ -48,7 +48,7 @@ test('of several parts with one name the last counts, also after an empty one', 
   }
 });
 
-test('nothing more of a body is read after it was refused', async () => {
+test('after a body was rejected, the rest of it is not read', async () => {
   const large = Buffer.alloc(8 * 1024 * 1024, 'a');
   const body = bodyOf(Buffer.from([0xff]), large);
   const slices = vi.spyOn(body, 'subarray');
@@ -75,14 +75,14 @@ test.each([
   expect(slices).not.toHaveBeenCalled();
 });
 
-test('a field that is longer than its parameter in any encoding stays encoded, and is longer than the parameter then', () => {
+test('a field that exceeds its parameter in any encoding stays encoded, so that it is still too long', () => {
   const longest = (name: string): number => (name === 'long' ? 2_000_000 : 1_024);
   const encoded = '%41'.repeat(100_000);
   const { short, long, unknown } = parseForm(Buffer.from(`short=%41&long=${encoded}&unknown=${encoded}`), longest);
   expect([short, long, unknown]).toEqual(['A', 'A'.repeat(100_000), encoded]);
 });
 
-test('the parts of a body share its memory, and are what was sent', async () => {
+test('the parts of a body share its memory and have the sent content', async () => {
   // Beginnings of the delimiter, at the ends of the slices that the parser gets and elsewhere.
   const piece = fc.constantFrom(
     '\r',
@@ -120,7 +120,7 @@ test('the parts of a body share its memory, and are what was sent', async () => 
   );
 });
 
-test('texts that take more memory than the body they were sent in count with it', async () => {
+test('texts that take more memory than their body count with the body', async () => {
   const grow = vi.fn();
   const bytes = Buffer.from(`content=${'a'.repeat(10_000)}%F0%9F%98%80`);
   const length = bytes.length;

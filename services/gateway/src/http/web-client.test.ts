@@ -29,7 +29,7 @@ function gatewayWith(built: string) {
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-encoding': 'gzip, br' };
 
-test('the pages of the client are for browsers; programs get what they got before', async () => {
+test('browsers get the pages of the client, and programs get the usual response', async () => {
   const get = gatewayWith(folder);
   for (const path of ['/', '/?next=1', '/channel/1/topic/a', '/dm/1,2', '/inbox', '/recent', '/search?q=a']) {
     const page = await get(path, browser);
@@ -43,7 +43,7 @@ test('the pages of the client are for browsers; programs get what they got befor
     expect([path, (await get(path, browser)).statusCode]).toEqual([path, 404]);
 });
 
-test('files of the client are kept by browsers, and sent plain to clients without Brotli', async () => {
+test('browsers cache files of the client, and clients without Brotli get them uncompressed', async () => {
   const get = gatewayWith(folder);
   const plain = await get('/assets/index-abcd1234.js');
   expect(plain.body).toBe(script);
@@ -70,7 +70,7 @@ test('files of the client are kept by browsers, and sent plain to clients withou
   expect([head.statusCode, head.body, head.headers['content-length']]).toEqual([200, '', String(script.length)]);
 });
 
-test('the policy permits no inline code, no frames and no other hosts', async () => {
+test('the content security policy permits no inline code, frames or other hosts', async () => {
   const { headers } = await gatewayWith(folder)('/', browser);
   const policy = String(headers['content-security-policy']);
   expect(policy).not.toMatch(/unsafe|\*|https?:|data:/);
@@ -78,7 +78,7 @@ test('the policy permits no inline code, no frames and no other hosts', async ()
     expect(policy.split('; ')).toContain(part);
 });
 
-test('without a build the page says how to build', async () => {
+test('without a build, the page explains how to build', async () => {
   const get = gatewayWith(join(folder, 'missing'));
   const page = await get('/', browser);
   expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('The web client is not built')]);

@@ -6,7 +6,7 @@ import { createLogVerifier } from './log-keys.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-test('keys that could not be read at the start are read again, although no entry was doubtful', async () => {
+test('keys that could not be read at the start are read again even without an unverified entry', async () => {
   vi.useFakeTimers();
   const key = Buffer.alloc(32, 1);
   let isAway = true;

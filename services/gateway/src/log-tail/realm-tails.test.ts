@@ -38,7 +38,7 @@ function tailsOn(clock: () => Promise<unknown>) {
 const meta = { requestId: '', realmId: 1, client: '' };
 const nothing = { subscriptions: 0, reconnects: 0, ready: 0 };
 
-test('a tail that cannot start leaves no subscription behind', async () => {
+test('a tail that cannot start does not keep a subscription', async () => {
   const { held, tails } = tailsOn(async () => {
     throw new Error('away');
   });
@@ -68,7 +68,7 @@ test('a request that ends does not end the start of a tail that others have join
   await tails.stop();
 });
 
-test('a tail that nobody uses any more leaves nothing behind', async () => {
+test('an unused tail releases all its resources', async () => {
   vi.useFakeTimers();
   const { held, tails } = tailsOn(async () => ({ clock: 1, epoch: 1, entries: [] }));
   await tails.get(meta);
@@ -135,7 +135,7 @@ test.each([
     { entries: [entryAt(1, 1)] },
     [entryAt(1, 1), entryAt(1, 2)],
   ],
-])('no entry is skipped when %s', async (_name, first, second, stream) => {
+])('entries are not skipped when %s', async (_name, first, second, stream) => {
   const inOrder = stream.map(({ number, n }) => [number, n]);
   const both = await followed(stream);
   both.announce(first);
@@ -170,7 +170,7 @@ const largeAt = (number: number): LogEntry => {
   return { ...entry, event: { ...entry.event, body } as unknown as LogEntry['event'] };
 };
 
-test('entries count as they are held: with one emoji, a text takes two bytes for each character', async () => {
+test('entries count with their memory: one emoji doubles the size of a text', async () => {
   const { tail, announce } = await followed([]);
   for (let number = 2; number < 12; number++) announce({ entries: [largeAt(number)] });
   expect(tail.bytes).toBeGreaterThan(10 * 200_000);
@@ -180,7 +180,7 @@ test('entries count as they are held: with one emoji, a text takes two bytes for
   tail.stop();
 });
 
-test('entries that arrived early count too, and are read from Redis if there is no room for them', async () => {
+test('entries that arrived early count too, and are read from Redis later if there is no room for them', async () => {
   const stream = [largeAt(2), largeAt(3)];
   const { tail, announce, seen } = await followed(stream);
   announce({ entries: [largeAt(3)] });

@@ -22,7 +22,7 @@ test('the texts of an event for any number of profiles take no more than their b
   expect(most).toBeGreaterThan(500_000);
 });
 
-test('a text is written once while there is room for it, and again after it was forgotten', () => {
+test('a text is written once while it fits into the cache, and again after it was dropped', () => {
   const texts = createEventTexts(10_000);
   const event = eventOf('short');
   let written = 0;

@@ -40,7 +40,7 @@ test.each([
   expect(passesNarrow(queueWith([[operator, operand]], true), message, [])).toBe(!expected);
 });
 
-test('the names of the empty topic stand for it', () => {
+test('the display names of the empty topic match it', () => {
   const empty = { ...message, subject: '' } as LoggedMessage;
   for (const name of ['General Chat', '(no topic)', ''])
     expect(passesNarrow(queueWith([['topic', name]]), empty, [])).toBe(true);

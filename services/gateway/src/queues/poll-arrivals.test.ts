@@ -2,7 +2,7 @@ import type { Actor } from '@natter/contracts';
 import { expect, test } from 'vitest';
 import { createArrivals, maxPollsOfPerson } from './poll-arrivals.ts';
 
-test('a person and their bots have a bounded number of polls in progress, and others have their own', () => {
+test('a user and their bots together have a bounded number of polls, separate from other users', () => {
   const arrivals = createArrivals();
   const person = { realmId: 1, userId: 7 } as Actor;
   const bot = { realmId: 1, userId: 8, botOwnerId: 7 } as Actor;

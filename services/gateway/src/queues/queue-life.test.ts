@@ -31,7 +31,7 @@ test.each([-7_200_000, 7_200_000])(
   },
 );
 
-test('a queue that this process does not know is extended at once, also in its first minutes', () => {
+test('a queue that is new to this process is extended at once, even in the first minutes of the process', () => {
   expect(createQueueLife({} as Bus, 10).dueIn(queue)).toBeLessThanOrEqual(0);
 });
 

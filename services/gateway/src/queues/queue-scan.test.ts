@@ -55,7 +55,7 @@ async function answerAfter(entries: LogEntry[], isLost = false): Promise<number[
 const deactivated = { type: 'realm', op: 'deactivated' };
 const changed = (user_id: number) => ({ type: 'credentials_changed', body: { user_id } });
 
-test('a poll answers with the event that ends its credentials, and with nothing after it', async () => {
+test('a poll returns the event that ends its credentials and no later event', async () => {
   const around = (event: object) => [entryOf(1, {}), entryOf(2, event), entryOf(3, {})];
   const idOf = await answerAfter([entryOf(1, {}), entryOf(2, {}), entryOf(3, {})]);
   expect(idOf).toHaveLength(3);
@@ -66,13 +66,13 @@ test('a poll answers with the event that ends its credentials, and with nothing 
   expect(await answerAfter(around(changed(8)))).toEqual([idOf[0], idOf[2]]);
 });
 
-test('a poll answers with nothing after a gap in the log, and with nothing withheld after the end of its credentials', async () => {
+test('a poll returns no events after a gap in the log, and no withheld events after its credentials ended', async () => {
   expect(await answerAfter([entryOf(1, {}), entryOf(2, deactivated)], true)).toEqual([]);
   const withheld = entryOf(1, { withheld: {} });
   expect(await answerAfter([withheld, entryOf(2, changed(7))])).toEqual([]);
 });
 
-test('a scan of many entries that are not for the queue lets other requests have their turn', async () => {
+test('a scan of many entries for other queues lets other requests run', async () => {
   const others = Array.from({ length: 3_000 }, (_, index) => entryOf(index + 1, { audience: { users: { ids: [8] } } }));
   let turns = 0;
   const count = (): void => {
@@ -135,7 +135,7 @@ function growingLog() {
   };
 }
 
-test('no cursor makes a gateway scan entries again that were not for the queue', async () => {
+test('a cursor cannot make a gateway scan entries for other queues again', async () => {
   const log = growingLog();
   log.append(Array(10_000).fill(false));
   expect(await log.poll(-1)).toEqual([]);
@@ -152,7 +152,7 @@ test('no cursor makes a gateway scan entries again that were not for the queue',
   expect(log.looked - twice).toBeLessThan(2_000);
 });
 
-test('polls with any cursors get each event after their cursor, in order', async () => {
+test('polls with any cursor get each later event once, in order', async () => {
   const step = fc.oneof(
     fc.record({
       append: fc.array(
@@ -196,7 +196,7 @@ test('polls with any cursors get each event after their cursor, in order', async
   );
 });
 
-test('a long scan ends when nobody waits for it, and its successor continues there', async () => {
+test('a long scan ends when its client leaves, and the next scan continues there', async () => {
   const log = growingLog();
   log.append(Array(50_000).fill(false));
   expect(await log.poll(0, () => log.looked > 100)).toEqual([]);
@@ -206,7 +206,7 @@ test('a long scan ends when nobody waits for it, and its successor continues the
   expect(log.looked).toBeLessThan(50_000 * 1.1 * (first / 500));
 });
 
-test('a short scan waits for nothing; a long one goes on in turns of its user', async () => {
+test('a short scan does not wait, and a long one runs in turns of its user', async () => {
   const log = growingLog();
   log.append(Array(1_000).fill(false));
   await log.poll(0);
@@ -216,7 +216,7 @@ test('a short scan waits for nothing; a long one goes on in turns of its user', 
   expect(log.turns.length).toBeGreaterThan(3);
 });
 
-test('a poll ends although Redis lost ephemeral entries that the gateway no longer has in memory', async () => {
+test('a poll ends even if Redis lost ephemeral entries that the gateway no longer has in memory', async () => {
   const floor = { number: 3, n: 2 };
   const tail = { after: ({ n }: LogEntry) => (n < 2 ? undefined : []), position: floor, floor } as unknown as RealmTail;
   const scans = createQueueScans({
@@ -271,7 +271,7 @@ async function pollWithoutRedis(record: LogEntry[]) {
   return { asked, answer, grow, listeners };
 }
 
-test('a poll that cannot read on without Redis asks for the record about once a second', async () => {
+test('a poll that needs Redis while it is unavailable reads the record about once a second', async () => {
   vi.useFakeTimers();
   const { asked, answer, listeners } = await pollWithoutRedis([]);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -282,7 +282,7 @@ test('a poll that cannot read on without Redis asks for the record about once a 
   expect([await answer, listeners.size]).toEqual([[], 0]);
 });
 
-test('a poll that cannot read on without Redis gets the next durable event when the tail has it', async () => {
+test('a poll that needs Redis while it is unavailable gets the next durable event from the tail', async () => {
   vi.useFakeTimers();
   const record: LogEntry[] = [];
   const { answer, grow } = await pollWithoutRedis(record);

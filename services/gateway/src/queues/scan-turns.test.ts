@@ -11,7 +11,7 @@ const pollOf = (queueId: string, isOver = () => false) => ({
 const atOnce: InTurn = (_, work) => work();
 const tick = () => new Promise(setImmediate);
 
-test('one scan of a queue runs at a time, and scans of other queues beside it', async () => {
+test('scans of one queue run one at a time, beside scans of other queues', async () => {
   const turns = createScanTurns(atOnce);
   const running: string[] = [];
   let end: () => void = () => undefined;
@@ -30,7 +30,7 @@ test('one scan of a queue runs at a time, and scans of other queues beside it', 
   expect(running).toEqual(['a0', 'b2']);
 });
 
-test('a poll that is over runs no scan, and waits for no turn', async () => {
+test('a poll that is over does not run a scan or wait for a turn', async () => {
   let [isOver, ran] = [false, 0];
   const never: InTurn = async (_, work) => {
     const { currentDeadline } = await import('@natter/service-kit');
@@ -47,7 +47,7 @@ test('a poll that is over runs no scan, and waits for no turn', async () => {
   expect(ran).toBe(0);
 });
 
-test('a scan that gets no turn fails', async () => {
+test('a scan that does not get a turn fails', async () => {
   const refuse: InTurn = async () => {
     throw new Error('busy');
   };

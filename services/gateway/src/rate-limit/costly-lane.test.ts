@@ -109,7 +109,7 @@ async function finish<T>(ms: number, work: Promise<T>): Promise<T> {
 
 const answersOf = (all: readonly Seen[]): number => all.reduce((sum, { answers }) => sum + answers, 0);
 
-test('people whose requests are expensive are held back while these delay another realm', async () => {
+test('users with expensive requests are held back while their requests delay another realm', async () => {
   const end = Date.now() + 20_000;
   const hostile = crowd(66, 32, end, { cpuMs: 80 });
   const light = client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
@@ -119,7 +119,7 @@ test('people whose requests are expensive are held back while these delay anothe
   expect((await light).refused).toBe(0);
 });
 
-test('of requests without an account, one is always in flight, because logins are among them', async () => {
+test('one request without an account is always in flight, because logins are among them', async () => {
   const end = Date.now() + 20_000;
   const strangers = Promise.all(
     Array.from({ length: 32 }, (_, index) => client({ realmId: -1, userId: -1 - index }, end, { cpuMs: 80 })),
@@ -130,7 +130,7 @@ test('of requests without an account, one is always in flight, because logins ar
   expect(answersOf(await strangers)).toBeGreaterThan(500);
 });
 
-test('also where the other realm is served by another gateway', async () => {
+test('users with expensive requests are also held back if the other realm uses another gateway', async () => {
   const end = Date.now() + 20_000;
   const hostile = crowd(66, 32, end, { cpuMs: 80 });
   const light = client({ realmId: 1, userId: 1 }, end, { pauseMs: 100, at: elsewhere });
@@ -139,7 +139,7 @@ test('also where the other realm is served by another gateway', async () => {
   expect((await light).longestWaitMs).toBe(0);
 });
 
-test('few requests of a realm of which nothing is known are in flight at first, and more after every cheap answer', async () => {
+test('an unknown realm starts with few requests in flight, and each cheap answer allows more', async () => {
   const end = Date.now() + 1_000;
   void crowd(66, 64, end, { cpuMs: 80 });
   const ordinary = crowd(1, 64, end, { cpuMs: 2 });
@@ -180,14 +180,14 @@ async function overtaking(slow: { ms: number; cpuMs: number }): Promise<{ during
   return most;
 }
 
-test('cheap answers that overtake an expensive request of an unknown realm let no more requests begin', async () => {
+test('cheap answers that overtake an expensive request of an unknown realm do not allow more requests', async () => {
   const { during, after } = await overtaking({ ms: 300, cpuMs: 1_000 });
   // The limit is two at first, and rises by a tenth every 100 ms.
   expect(during).toBeLessThanOrEqual(3);
   expect(after).toBeLessThanOrEqual(5);
 });
 
-test('cheap answers count once a slow request that they overtook was cheap', async () => {
+test('cheap answers count after the slow request that they overtook was cheap', async () => {
   const { during, after } = await overtaking({ ms: 300, cpuMs: 1 });
   expect(during).toBeLessThanOrEqual(3);
   expect(after).toBeGreaterThanOrEqual(50);
@@ -203,7 +203,7 @@ test('a realm whose first requests are expensive is held back within a second', 
   await vi.advanceTimersByTimeAsync(20_000);
 });
 
-test('people who mix cheap and expensive requests do not send many expensive ones at once', async () => {
+test('users who mix cheap and expensive requests cannot send many expensive ones at once', async () => {
   const end = Date.now() + 10_000;
   void client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
   void crowd(66, 64, end, { cpuMs: 80, isCheap: (nth) => nth % 5 !== 0 });
@@ -212,7 +212,7 @@ test('people who mix cheap and expensive requests do not send many expensive one
   expect(mostExpensive).toBeLessThanOrEqual(4);
 });
 
-test('people who cancel expensive requests are held', async () => {
+test('users who cancel expensive requests are held back', async () => {
   const end = Date.now() + 20_000;
   void client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
   let began = 0;
@@ -235,7 +235,7 @@ test('people who cancel expensive requests are held', async () => {
   expect(began).toBeLessThan(1_000);
 });
 
-test('a realm is not held for another one that became silent', async () => {
+test('a realm is not held back for another realm that became silent', async () => {
   const end = Date.now() + 100_000;
   const silent = client({ realmId: 1, userId: 1 }, Date.now() + 1);
   await vi.advanceTimersByTimeAsync(80_000);
@@ -245,7 +245,7 @@ test('a realm is not held for another one that became silent', async () => {
   await silent;
 });
 
-test('a held realm that pauses for some seconds is still held when it goes on', async () => {
+test('a realm is still held back after a pause of some seconds', async () => {
   const end = Date.now() + 60_000;
   void client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
   void crowd(66, 8, Date.now() + 5_000, { cpuMs: 80 });
@@ -257,7 +257,7 @@ test('a held realm that pauses for some seconds is still held when it goes on', 
   await vi.advanceTimersByTimeAsync(80_000);
 });
 
-test('people with one expensive request are held when they return after a pause', async () => {
+test('users with one expensive request each are held back when they return after a pause', async () => {
   const end = Date.now() + 80_000;
   void client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
   void crowd(66, 8, Date.now() + 1, { cpuMs: 80 });
@@ -270,7 +270,7 @@ test('people with one expensive request are held when they return after a pause'
   await vi.advanceTimersByTimeAsync(60_000);
 });
 
-test('where the lag has another cause, a held realm gets more requests in flight in steps', async () => {
+test('if the lag has another cause, a realm that is held back gets more requests in flight in steps', async () => {
   foreignLagMs = 5;
   const end = Date.now() + 30_000;
   void client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
@@ -282,7 +282,7 @@ test('where the lag has another cause, a held realm gets more requests in flight
   expect(mostExpensive).toBeLessThanOrEqual(8);
 });
 
-test('the usual mix of a realm never waits behind a hostile realm', async () => {
+test('the usual requests of a realm do not wait behind a hostile realm', async () => {
   const end = Date.now() + 60_000;
   const inTurn = [here, elsewhere].map((lane) => {
     const share = createFairShare(lag, () => Date.now());
@@ -306,7 +306,7 @@ test('the usual mix of a realm never waits behind a hostile realm', async () => 
   await Promise.all(idle);
 });
 
-test('a realm keeps more the more people it has', async () => {
+test('a realm with more users keeps more requests', async () => {
   const end = Date.now() + 20_000;
   void client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
   void crowd(66, 600, end, { cpuMs: 80 });
@@ -317,7 +317,7 @@ test('a realm keeps more the more people it has', async () => {
   expect(answered.get(66)).toBeGreaterThan(60);
 });
 
-test('people with cheap requests pass, however many they send and however late the event loops are', async () => {
+test('users with cheap requests are not held back, whatever their number and the lag', async () => {
   foreignLagMs = 30;
   const end = Date.now() + 10_000;
   void client({ realmId: 2, userId: 1 }, end, { pauseMs: 1_000 });
@@ -331,7 +331,7 @@ test('people with cheap requests pass, however many they send and however late t
   }
 });
 
-test('people whose first requests were expensive are not held for long on a busy machine', async () => {
+test('users whose first requests were expensive are not held back for long on a busy machine', async () => {
   foreignLagMs = 30;
   const end = Date.now() + 20_000;
   void client({ realmId: 2, userId: 1 }, end, { pauseMs: 1_000 });
@@ -342,7 +342,7 @@ test('people whose first requests were expensive are not held for long on a busy
   expect(answersOf(await busy)).toBeGreaterThan(2_500);
 });
 
-test('people with cheap requests pass in a realm where others are held back', async () => {
+test('users with cheap requests are not held back in a realm where other users are', async () => {
   const end = Date.now() + 20_000;
   const hostile = crowd(66, 32, end, { cpuMs: 80 });
   const light = client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
@@ -364,16 +364,16 @@ async function waitBesideCrowd(cpuMs: number): Promise<number> {
   return Math.max(...(await Promise.all(people)).map(({ longestWaitMs }) => longestWaitMs));
 }
 
-test('a realm with little to do is not held back while another one sends too many cheap requests', async () => {
+test('a realm with few requests is not held back while another realm sends too many cheap requests', async () => {
   expect(await waitBesideCrowd(18)).toBeLessThan(200);
 });
 
-test('while a realm sends more than is answered, no other realm is held, however expensive its requests become', async () => {
+test('while one realm overloads the server, other realms are not held back even with expensive requests', async () => {
   crowding = new Set([66]);
   expect(await waitBesideCrowd(120)).toBeLessThan(1_500);
 });
 
-test('a realm that delays nobody is not held to its first few requests', async () => {
+test('a realm that does not delay others is not limited to its first few requests', async () => {
   const end = Date.now() + 10_000;
   const light = client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
   // Expensive, but on many cores: no event loop is late.
@@ -389,7 +389,7 @@ test('a realm that is alone is not held back', async () => {
   expect(answersOf(all)).toBeGreaterThan(3_500);
 });
 
-test('where holding back does not help, it ends after some seconds', async () => {
+test('holding back ends after some seconds if it does not help', async () => {
   foreignLagMs = 100;
   const end = Date.now() + 30_000;
   const light = client({ realmId: 2, userId: 1 }, end, { pauseMs: 100 });
@@ -399,7 +399,7 @@ test('where holding back does not help, it ends after some seconds', async () =>
   await light;
 });
 
-test('requests of clients that hung up take no room from those that come later', async () => {
+test('requests of disconnected clients do not take room from later requests', async () => {
   const run = (userId: number) => here.run({ realmId: 66, userId }, () => sleep(1_000));
   // A new realm begins with 2 in flight.
   const first = Array.from({ length: 2 }, (_, index) => run(index + 1));

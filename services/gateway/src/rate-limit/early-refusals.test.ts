@@ -26,7 +26,7 @@ const requestOf = (headers: IncomingMessage['headers']) => ({ headers }) as Inco
 const own = { host: 'chat.example', authorization: 'Basic own' };
 const responseOf = () => new EventEmitter() as ServerResponse;
 
-test('a request is refused early only where one with the same credentials was refused, and there is no room', () => {
+test('a request is refused early only if its credentials were refused before and there is no room', () => {
   expect(isRefused(requestOf(own), responseOf())).toBe(false);
   early.note(requestOf(own), tenant);
   expect(isRefused(requestOf(own), responseOf())).toBe(true);
@@ -63,7 +63,7 @@ test('requests that are on their way to the fair share take room until they arri
   expect(isRefused(requestOf(own), responseOf())).toBe(false);
 });
 
-test('a request that has not arrived after a second takes no room, and ends without one', () => {
+test('a request that does not arrive within a second stops taking room', () => {
   early.note(requestOf(own), tenant);
   room = 1;
   const [request, response] = [requestOf(own), responseOf()];
@@ -75,12 +75,12 @@ test('a request that has not arrived after a second takes no room, and ends with
   expect(isRefused(requestOf(own), responseOf())).toBe(true);
 });
 
-test('requests without credentials are never taken for those of a person', () => {
+test('requests without credentials are never taken for those of a user', () => {
   early.note(requestOf({ host: own.host }), tenant);
   expect(isRefused(requestOf({ host: own.host }), responseOf())).toBe(false);
 });
 
-test('a person who was refused as often as the rate limit allows requests is counted by it again', () => {
+test('a user is counted by the rate limit again after as many refusals as it allows requests', () => {
   early.note(requestOf(own), tenant);
   const other = { ...own, authorization: 'Basic other' };
   early.note(requestOf(other), { ...tenant, userId: 8 });

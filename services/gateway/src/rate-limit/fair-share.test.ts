@@ -77,21 +77,21 @@ const after = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   return work;
 };
 
-test('nothing waits while the system keeps up', async () => {
+test('requests do not wait while the system keeps up', async () => {
   const started: number[] = [];
   for (let i = 0; i < 500; i++) void share.run({ realmId: 1, userId: i }, async () => void started.push(i));
   await Promise.resolve();
   expect(started).toHaveLength(500);
 });
 
-test('a realm that is alone is not held back below what the system bears', async () => {
+test('a single realm is not held back below the capacity of the system', async () => {
   const end = Date.now() + 5_000;
   for (let user = 1; user <= 8; user++) void client({ realmId: 1, userId: user }, end);
   await vi.advanceTimersByTimeAsync(3_000);
   expect(share.inFlight).toBe(8);
 });
 
-test('in a realm that must wait, a person who used little goes before those who used much', async () => {
+test('in a realm that must wait, a user with little usage goes before users with much', async () => {
   const end = Date.now() + 20_000;
   for (let user = 1; user <= 64; user++) void client({ realmId: 66, userId: user }, end);
   void client({ realmId: 1, userId: 1 }, end, { ms: 2, pauseMs: 50 });
@@ -102,7 +102,7 @@ test('in a realm that must wait, a person who used little goes before those who 
   expect(seen.longestMs).toBeLessThanOrEqual(60);
 });
 
-test('where more comes than the system bears, some is refused at once and the rest does not wait long', async () => {
+test('above the capacity of the system, some requests are refused at once and the others do not wait long', async () => {
   const end = Date.now() + 12_000;
   const all = Array.from({ length: 400 }, (_, user) => client({ realmId: 1, userId: user }, end, { ms: 50 }));
   await vi.advanceTimersByTimeAsync(10_000);
@@ -113,7 +113,7 @@ test('where more comes than the system bears, some is refused at once and the re
   expect(seen.reduce((sum, { answers }) => sum + answers, 0)).toBeGreaterThan(1_000);
 });
 
-test('of requests far beyond what is answered in a second, most are refused at once', async () => {
+test('most requests far beyond the capacity of one second are refused at once', async () => {
   await busy();
   expect(await flood((index) => (index % 16) + 1)).toBeGreaterThan(2_000);
 });
@@ -127,7 +127,7 @@ test('a burst of 200 requests is answered, whatever the rate was before', async 
   await Promise.all(all);
 });
 
-test('people who ask little do not hide that all others of their realm wait all the time', async () => {
+test('users with few requests do not hide that all other users of their realm wait all the time', async () => {
   const end = Date.now() + 20_000;
   const many = Array.from({ length: 200 }, (_, user) => client({ realmId: 1, userId: user }, end, { ms: 200 }));
   const rare = client({ realmId: 1, userId: 1_000 }, end, { ms: 5, pauseMs: 100 });
@@ -137,7 +137,7 @@ test('people who ask little do not hide that all others of their realm wait all 
   expect(seen.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(0);
 });
 
-test('where requests take long because many are in flight, fewer are, without any lag', async () => {
+test('if many requests in flight make each one slow, fewer are admitted, even without lag', async () => {
   share = withoutLag();
   const end = Date.now() + 12_000;
   // The system answers 400 requests a second, in the order of their arrival.
@@ -157,7 +157,7 @@ test('where requests take long because many are in flight, fewer are, without an
   clearInterval(answering);
 });
 
-test('requests that take long for another reason are not held back for longer than some seconds', async () => {
+test('requests that are slow for another reason are held back only for some seconds', async () => {
   share = withoutLag();
   const end = Date.now() + 20_000;
   // Not all at once, so that some end in each interval that the limit is adjusted in.
@@ -213,12 +213,12 @@ test('answers in batches do not hide that too many requests are in flight', asyn
   clearInterval(answering);
 });
 
-test('people who used little are refused, too, where they alone are more than the system bears', async () => {
+test('users with little usage are refused too if they alone exceed the capacity of the system', async () => {
   await busy();
   expect(await flood((index) => 100 + index)).toBeGreaterThan(2_000);
 });
 
-test('a realm has no room while its requests would be refused, and counts as crowding for a while', async () => {
+test('a realm has no room while its requests would be refused, and is marked as crowding for a while', async () => {
   await busy();
   expect(share.refuses({ realmId: 1, userId: 1 }, 0)).toBe(false);
   expect(share.crowding()).toEqual(new Set());
@@ -229,7 +229,7 @@ test('a realm has no room while its requests would be refused, and counts as cro
   expect(share.crowding()).toEqual(new Set());
 });
 
-test('a lag that others cause holds back no one who asks little at a time', async () => {
+test('a lag with another cause does not hold back users with few requests at a time', async () => {
   foreignLagMs = 100;
   const end = Date.now() + 30_000;
   for (let user = 1; user <= 3; user++) void client({ realmId: 1, userId: user }, end);

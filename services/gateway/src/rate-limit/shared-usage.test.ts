@@ -24,7 +24,7 @@ test('a realm whose requests together cost less than half of an equal share is n
   ).toEqual([]);
 });
 
-test('while a realm sends more than is answered, others are heavy only if they cost more than it does', () => {
+test('while a realm overloads the server, other realms are heavy only if they cost more than it does', () => {
   const [cheaper, dearer, crowd] = [usage(900, 1_000), usage(2_400, 2_500), usage(0, 2_000)];
   expect(
     heavyOf([
@@ -52,7 +52,7 @@ test('while a realm sends more than is answered, others are heavy only if they c
   ).toEqual([1]);
 });
 
-test('a realm that sends more than is answered is heavy itself if its requests are expensive', () => {
+test('a realm that overloads the server is heavy itself if its requests are expensive', () => {
   expect(
     heavyOf(
       [
@@ -64,7 +64,7 @@ test('a realm that sends more than is answered is heavy itself if its requests a
   ).toEqual([1]);
 });
 
-test('the costs at all gateways count together', () => {
+test('the costs at all gateways are added up', () => {
   const here = new Map([
     [1, usage(300, 300)],
     [2, usage(200, 200)],

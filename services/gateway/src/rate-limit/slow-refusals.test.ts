@@ -23,13 +23,13 @@ async function refusalsIn(ms: number, refusals: SlowRefusals, who: string): Prom
   return count;
 }
 
-test('a caller who goes on after refusals is told about one a second', async () => {
+test('a caller who keeps sending after refusals gets about one refusal a second', async () => {
   const count = await refusalsIn(30_000, createSlowRefusals(), '1:user:1');
   expect(count).toBeGreaterThan(40);
   expect(count).toBeLessThan(70);
 });
 
-test('the first refusals of another caller come at once, and again after a minute', async () => {
+test('the first refusals of another caller are immediate, and those of the same caller again after a minute', async () => {
   const refusals = createSlowRefusals();
   await refusalsIn(10_000, refusals, '1:user:1');
   const begun = Date.now();
@@ -40,7 +40,7 @@ test('the first refusals of another caller come at once, and again after a minut
   expect(Date.now()).toBe(begun + 60_000);
 });
 
-test('of refusals that are sent at once few wait, of a caller and of all', async () => {
+test('only a few of many simultaneous refusals wait, per caller and in total', async () => {
   const refusals = createSlowRefusals();
   const refuse = (who: string) => refusals.delayOf(refusals.mark(limited(), who));
   /** How many of 1,000 refusals come at once, wait, and end the connection. */

@@ -3,7 +3,7 @@ import { tenantOf } from './tenant.ts';
 
 const meta = (realmId: number, network: string) => ({ requestId: '', realmId, client: '', network });
 
-test('a network without an account is one tenant in whichever realms it asks', () => {
+test('a network without an account is one tenant, whichever realms it addresses', () => {
   const tenants = [1, 2, 3].map((realmId) => tenantOf({ meta: meta(realmId, '192.0.2.1'), actor: undefined }));
   expect(new Set(tenants.map((tenant) => JSON.stringify(tenant))).size).toBe(1);
   const other = tenantOf({ meta: meta(1, '192.0.2.2'), actor: undefined });
@@ -11,7 +11,7 @@ test('a network without an account is one tenant in whichever realms it asks', (
   expect(other.userId).not.toBe(tenants[0]?.userId);
 });
 
-test('a request without an account takes no turn of the realm that it asks', () => {
+test('a request without an account does not take a turn of the realm that it addresses', () => {
   const actor = { realmId: 1, userId: 5 } as never;
   expect(tenantOf({ meta: meta(1, '192.0.2.1'), actor })).toEqual({ realmId: 1, userId: 5 });
   expect(tenantOf({ meta: meta(1, '192.0.2.1'), actor: undefined }).realmId).not.toBe(1);

@@ -20,12 +20,12 @@ test('an actor that was promoted after it was cached is not refused', async () =
   });
 });
 
-test('a role that is too low is refused on an actor that was read again', async () => {
+test('a request is refused for its role only after the actor was read again', async () => {
   const { refusal } = await checkCaller(addRealmIcon, actor('guest'), async () => actor('guest'));
   expect(refusal?.message).toBe('Must be an organization administrator');
 });
 
-test('an actor that is permitted needs no other look-up', async () => {
+test('a permitted actor is not looked up again', async () => {
   expect((await checkCaller(addRealmIcon, actor('owner'), never)).refusal).toBeUndefined();
 });
 

@@ -29,7 +29,7 @@ function finder(limit: number, defaultHost?: string) {
   return { asked, codeOf, clock, hosts, users };
 }
 
-test('a network that asks for unknown hosts is refused before users is called', async () => {
+test('a network that requests unknown hosts is refused before the users service is called', async () => {
   const { asked, codeOf } = finder(3);
   expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
   for (let count = 0; count < 3; count++)
@@ -38,7 +38,7 @@ test('a network that asks for unknown hosts is refused before users is called', 
   expect(asked).not.toContain('3.example');
 });
 
-test('hosts that are asked for at once count before users answers', async () => {
+test('simultaneous requests for unknown hosts count before the users service answers', async () => {
   const { asked, codeOf, users } = finder(3);
   let answer: () => void = () => undefined;
   users.answers = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ test('hosts that are asked for at once count before users answers', async () => 
   expect(codes.filter((code) => code === 'RATE_LIMIT_HIT')).toHaveLength(197);
 });
 
-test('of all networks together, a bounded number of hosts is asked for while users is slow', async () => {
+test('while users is slow, all networks together have a bounded number of host look-ups', async () => {
   const { asked, codeOf, users } = finder(100);
   users.answers = new Promise<void>(() => undefined);
   for (let count = 0; count < 3_000; count++) void codeOf(`${count}.example`, `192.0.2.${count}`);
@@ -62,14 +62,14 @@ test('of all networks together, a bounded number of hosts is asked for while use
   expect(await codeOf('one-more.example', '192.0.3.1')).toBe('RATE_LIMIT_HIT');
 });
 
-test('right after a start, the hosts of many realms are found, however many are asked for at once', async () => {
+test('right after a start, the hosts of many realms are found, however many are requested at once', async () => {
   const { codeOf, hosts } = finder(3);
   for (let count = 0; count < 500; count++) hosts.set(`${count}.example`, 1);
   const all = Array.from({ length: 500 }, (_, index) => codeOf(`${index}.example`, '192.0.2.1'));
   expect(new Set(await Promise.all(all))).toEqual(new Set(['found']));
 });
 
-test('it is still served by a host that is known, and other networks are not affected', async () => {
+test('a limited network still reaches known hosts, and other networks are not affected', async () => {
   const { codeOf } = finder(1);
   expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
   expect(await codeOf('no.example', '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
@@ -77,7 +77,7 @@ test('it is still served by a host that is known, and other networks are not aff
   expect(await codeOf('no.example', '192.0.2.2')).toBe('NONEXISTENT_SUBDOMAIN');
 });
 
-test('with a default realm, hosts that no realm has are limited too, and those that are known are served', async () => {
+test('with a default realm, unknown hosts are limited too, and known hosts are served', async () => {
   const { asked, codeOf } = finder(3, 'chat.example');
   await codeOf('chat.example', '192.0.2.1');
   for (let count = 0; count < 3; count++) expect(await codeOf(`${count}.example`, '192.0.2.1')).toBe('found');
@@ -88,7 +88,7 @@ test('with a default realm, hosts that no realm has are limited too, and those t
   expect(await codeOf('100.example', '192.0.2.2')).toBe('found');
 });
 
-test('many networks together cause no more calls for unknown hosts per second than allowed', async () => {
+test('many networks together cause at most the allowed calls for unknown hosts per second', async () => {
   const { asked, codeOf, clock } = finder(100, 'chat.example');
   await codeOf('chat.example', '192.0.2.1');
   for (let count = 0; count < 1_000; count++) await codeOf(`${count}.example`, `192.0.2.${count % 10}`);
@@ -106,7 +106,7 @@ test('many networks together cause no more calls for unknown hosts per second th
   expect(asked).toEqual(['0.example']);
 });
 
-test('a flood of unknown hosts does not hide a realm that this gateway has not found yet from other networks', async () => {
+test('during a flood of unknown hosts, other networks can still find a realm that is not cached', async () => {
   const { asked, codeOf } = finder(100);
   for (let count = 0; count < 1_000; count++) await codeOf(`${count}.example`, `192.0.2.${count % 10}`);
   expect(await codeOf('one-more.example', '192.0.2.1')).toBe('RATE_LIMIT_HIT');
@@ -116,7 +116,7 @@ test('a flood of unknown hosts does not hide a realm that this gateway has not f
   expect(asked).toEqual(['chat.example', 'other-0.example', 'other-1.example', 'other-2.example']);
 });
 
-test('the networks of a host with a /48 count as one', async () => {
+test('the networks of one /48 count as one', async () => {
   const { asked, codeOf } = finder(3);
   for (let count = 0; count < 100; count++) await codeOf(`${count}.example`, `2001:db8:7:${count}::/64`);
   expect(asked).toHaveLength(3);
@@ -137,7 +137,7 @@ test.each([undefined, 'chat.example'])(
   },
 );
 
-test('while users is away, hosts of realms are served without a wait, and others are not served for longer than a minute', async () => {
+test('while users is unavailable, known hosts are served at once, and unknown ones for at most a minute', async () => {
   const { codeOf, clock, users } = finder(100);
   expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
   expect(await codeOf('no.example', '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
@@ -150,7 +150,7 @@ test('while users is away, hosts of realms are served without a wait, and others
   for (let count = 0; count < 100; count++) expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
 });
 
-test('a host of a realm is served while the refresh of its result is not answered', async () => {
+test('a known host is served while the refresh of its result is pending', async () => {
   const { codeOf, clock, users } = finder(100);
   expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
   clock.now = 3_000;
@@ -158,7 +158,7 @@ test('a host of a realm is served while the refresh of its result is not answere
   expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
 });
 
-test('a realm that moved to another host is noticed after an outage', async () => {
+test('a realm that moved to another host is detected after an outage', async () => {
   const { codeOf, clock, hosts, users } = finder(100);
   expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
   clock.now = 3_000;
@@ -169,7 +169,7 @@ test('a realm that moved to another host is noticed after an outage', async () =
   await expect.poll(() => codeOf('chat.example', '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
 });
 
-test('while users does not answer, a host that no realm has is served by the default realm without a wait', async () => {
+test('while users does not answer, the default realm serves an unknown host at once', async () => {
   const { codeOf, clock, users } = finder(3, 'chat.example');
   expect(await codeOf('127.0.0.1', '192.0.2.1')).toBe('found');
   clock.now = 10_000;

@@ -51,7 +51,7 @@ async function serve() {
   return { send, answered, port, server, connected: () => connected };
 }
 
-test('a refusal is an error of the API, and the connection serves further requests', async () => {
+test('an early refusal is an API error, and the connection serves further requests', async () => {
   const { send, answered, connected } = await serve();
   for (let nth = 0; nth < 3; nth++) {
     const { status, headers, body } = await send('POST', '/api/v1/messages', `content=${'x'.repeat(20_000)}`);
@@ -69,7 +69,7 @@ test('a refusal is an error of the API, and the connection serves further reques
   expect(answered).toEqual(Array.from({ length: 3 }, () => ['send-message', 503]));
 });
 
-test('bodies that arrive after their refusal leave nothing behind on the connection', async () => {
+test('bodies that arrive after their refusal leave no state on the connection', async () => {
   const { port, server } = await serve();
   const accepted = once(server, 'connection');
   const socket = connect(port, '127.0.0.1');
@@ -91,7 +91,7 @@ test.each([
   ['paths that cannot be decoded', 'GET', '/api/v1/users/%ff', ''],
   ['unknown paths', 'GET', '/api/v1/nothing', ''],
   ['pages of the web client', 'GET', '/', ''],
-])('no early refusals of %s', async (_, method, path, body) => {
+])('early refusals exclude %s', async (_, method, path, body) => {
   const { send } = await serve();
   expect(await send(method, path, body)).toMatchObject({ status: 200, body: 'usual' });
 });

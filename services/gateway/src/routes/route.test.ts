@@ -10,7 +10,7 @@ const mebibyte = 1024 * 1024;
 const newBudget = () => createBodyBudget({ total: 64 * mebibyte, perCaller: 32 * mebibyte, largest: 16 * mebibyte });
 const reply = { code: () => reply, header: () => reply, send: () => reply };
 
-test('a service that finds the credentials ended names a key only to a client that showed one', async () => {
+test('after its credentials ended, a client gets an error about its key only if it sent one', async () => {
   const codeFor = async (shown: Shown): Promise<unknown> => {
     const request = {
       method: 'GET',
@@ -44,7 +44,7 @@ test('a service that finds the credentials ended names a key only to a client th
   expect(await codeFor({ credential: { header: undefined }, optionalSession: 'x' })).toBe('UNAUTHORIZED');
 });
 
-test('a body that waits for its turn counts against the budget, also when its client has gone', async () => {
+test('a body that waits for its turn counts against the budget even after its client disconnected', async () => {
   const budget = newBudget();
   const lease = budget.open({ group: 'realm:1', caller: 'user:1:1' });
   lease.grow(mebibyte);

@@ -8,7 +8,7 @@ const found = (method: string, path: string) => {
   return at && [at.operation.name, at.path];
 };
 
-test('a fragment of a navigation view may have its slashes as they are, or escaped', () => {
+test('the slashes in a fragment of a navigation view may be plain or escaped', () => {
   const [, inOne] = found('PATCH', '/navigation_views/inbox') ?? [];
   expect(inOne).toEqual({ fragment: 'inbox' });
   const operation = found('PATCH', '/navigation_views/inbox')?.[0];

@@ -32,7 +32,7 @@ function statusOver(gone: readonly string[] = []) {
   return { read, pinged };
 }
 
-test('an actor whose cached role is older than a demotion is refused', async () => {
+test('an actor who was demoted after the role was cached is refused', async () => {
   const { read } = statusOver();
   await expect(read(actorOf('moderator'))).rejects.toThrow('Must be an organization administrator');
   expect(await read(actorOf('administrator'))).toMatchObject({ people_online: 3, event_queues: 4 });
@@ -43,7 +43,7 @@ test('while users or presence is unavailable, the other values are returned', as
   expect(await read(away)).toMatchObject({ people_online: null, event_queues: 4 });
 });
 
-test('requests at once ask each service once', async () => {
+test('simultaneous requests query each service once', async () => {
   const { read, pinged } = statusOver();
   await Promise.all(Array.from({ length: 5 }, () => read(actorOf('owner'))));
   expect(pinged).toHaveLength(7);

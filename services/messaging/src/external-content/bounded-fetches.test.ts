@@ -17,7 +17,7 @@ function manual() {
   return { started, ends, fetch };
 }
 
-test('few run at a time, fewer of one realm, and others take their turn', async () => {
+test('few fetches run at a time, with a lower limit for one realm', async () => {
   const { started, ends, fetch } = manual();
   const get = createBoundedFetches(fetch, 1_000_000);
   const ofOne = Array.from({ length: 6 }, (_, i) => get(1, `a${i}`));
@@ -35,7 +35,7 @@ test('few run at a time, fewer of one realm, and others take their turn', async 
   expect((await Promise.all([...ofOne, ...ofOthers])).length).toBe(12);
 });
 
-test('a realm shares its fetches in progress, its cached results, and for a while its failures', async () => {
+test('requests of one realm share fetches in progress, cached results and, for a while, failures', async () => {
   const { started, ends, fetch } = manual();
   const get = createBoundedFetches(fetch, 1_000_000);
   const both = [get(1, 'a'), get(1, 'a')];
@@ -49,7 +49,7 @@ test('a realm shares its fetches in progress, its cached results, and for a whil
   expect(started).toEqual(['a', 'b']);
 });
 
-test('nothing tells a realm that another one has read an address, or waits for it', async () => {
+test('a realm cannot detect that another realm has read an address or waits for it', async () => {
   const { started, ends, fetch } = manual();
   const get = createBoundedFetches(fetch, 1_000_000);
   const waiting = Array.from({ length: 8 }, (_, i) => get(1, `a${i}`).catch(() => undefined));
@@ -70,7 +70,7 @@ test('nothing tells a realm that another one has read an address, or waits for i
   expect([await again, started]).toEqual([media, ['a0']]);
 });
 
-test('a realm that reads very much evicts nothing of a realm that reads little', async () => {
+test('a realm with many fetches does not evict the results of a realm with few', async () => {
   const { started, fetch } = manual();
   const large = { type: 'image/png', content: Buffer.alloc(100_000) };
   const get = createBoundedFetches((address) => {
@@ -91,7 +91,7 @@ test('a fetch is refused if too many wait', async () => {
   await expect(get(1, 'last')).rejects.toThrow('too many fetches wait');
 });
 
-test('a fetch whose readers are all gone is not begun', async () => {
+test('a fetch is not started if all its readers have left', async () => {
   const { started, ends, fetch } = manual();
   const get = createBoundedFetches(fetch, 1_000_000);
   const first = Array.from({ length: 4 }, (_, i) => get(1, `a${i}`));

@@ -24,7 +24,7 @@ test.each([
   ]),
   [aac(0xf1), 'audio/aac', 'audio/aac'],
   [aac(0xf9), 'audio/mpeg', 'audio/aac'],
-])('%o as %s is %s', (content, stated, type) => expect(mediaTypeOf(content, stated)).toBe(type));
+])('%o declared as %s is shown as %s', (content, stated, type) => expect(mediaTypeOf(content, stated)).toBe(type));
 
 test.each([
   [png, 'text/html'],
@@ -46,4 +46,4 @@ test.each([
   [aac(0xf1, { length: 7 }), 'audio/aac'],
   [aac(0xf1, { length: 15 }), 'audio/aac'],
   [Buffer.from('\xff\xfe<\0h\0t\0m\0l\0', 'latin1'), 'audio/mpeg'],
-])('%o as %s is nothing to show', (content, stated) => expect(mediaTypeOf(content, stated)).toBeUndefined());
+])('%o declared as %s is not shown', (content, stated) => expect(mediaTypeOf(content, stated)).toBeUndefined());

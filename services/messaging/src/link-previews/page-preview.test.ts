@@ -35,11 +35,11 @@ test.each([
   meta('og:image', '/a.png'),
   '<meta content="A">',
   '<metal content=A name=og:title>',
-])('nothing is shown of %j', (html) => {
+])('%j does not produce a preview', (html) => {
   expect(of(html)).toBeUndefined();
 });
 
-test('the description of Open Graph precedes that of the page', () => {
+test('the Open Graph description takes precedence over that of the page', () => {
   const plain = '<meta name="Description" content="plain">';
   expect(of(plain)?.description).toBe('plain');
   expect(of(plain + meta('og:description', 'graph'))?.description).toBe('graph');
@@ -55,11 +55,11 @@ test.each([
   ['javascript:alert(1)', undefined],
   ['https://', undefined],
   [`/${'a'.repeat(maxImageLength)}`, undefined],
-])('the image %j is %j', (given, image) => {
+])('the image %j resolves to %j', (given, image) => {
   expect(of(`<title>A</title>${meta('og:image', given)}`)?.image).toBe(image);
 });
 
-test('long texts are cut at a character', () => {
+test('long texts are cut between characters', () => {
   const { title = '', description = '' } =
     of(`<title>${'😀'.repeat(9_999)}</title>${meta('og:description', 'b '.repeat(9_999))}`) ?? {};
   expect([...title]).toEqual([...Array(maxTitleLength - 1).fill('😀'), '…']);
@@ -75,7 +75,7 @@ const part = fc.oneof(
   fc.constantFrom('&amp;', '&#0;', '&#x110000;', '&#xd800;', '<![CDATA[', '<svg/>', '\ud800', '\u202e'),
 );
 
-test('a preview of any text has bounded, well-formed texts without control characters', () => {
+test('a preview of any page has bounded, well-formed texts without control characters', () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
       const preview = of(parts.join(''));

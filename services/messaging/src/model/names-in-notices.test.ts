@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { groupMention, placeLink, plain, strong, userMention } from './names-in-notices.ts';
 
-test('plain names are links, mentions and bold', () => {
+test('plain names become links, mentions and bold text', () => {
   expect(placeLink('general')).toBe('#**general**');
   expect(placeLink('general', '[a] b > c')).toBe('#**general>[a] b > c**');
   expect(placeLink('general', '')).toBe('#**general>**');
@@ -11,7 +11,7 @@ test('plain names are links, mentions and bold', () => {
   expect(userMention('Ada [she]', 7)).toBe('@_**Ada [she]|7**');
 });
 
-test('names that would end their markup are code', () => {
+test('names that would end their markup become code', () => {
   expect(placeLink('a** @**all')).toBe('`#a** @**all`');
   expect(placeLink('general', 'a`** @**all', 7)).toBe("`#general > a'** @**all`");
   expect(placeLink('a>b')).toBe('`#a>b`');
@@ -19,7 +19,7 @@ test('names that would end their markup are code', () => {
   expect(groupMention('a* @*role:owners')).toBe('`a* @*role:owners`');
 });
 
-test('names that are markup themselves are code: they may be renamed before they are rendered', () => {
+test('names that are markup themselves become code, because they may be renamed before they are rendered', () => {
   const link = '[log in](https://evil.example)';
   expect(placeLink(link)).toBe(`\`#${link}\``);
   expect(placeLink('general', link)).toBe(`\`#general > ${link}\``);
@@ -28,13 +28,13 @@ test('names that are markup themselves are code: they may be renamed before they
   expect(groupMention('https://evil.example')).toBe('`https://evil.example`');
 });
 
-test('no name has more than one line', () => {
+test('every name has only one line', () => {
   expect(groupMention('a\n\n@all')).toBe('`a @all`');
   expect(strong('a\u2029b')).toBe('`a b`');
   expect(placeLink('a\r\nb', 'c')).toBe('`#a b > c`');
 });
 
-test('text with markup or a name is code, other text stays', () => {
+test('text with markup or a name becomes code, and other text is unchanged', () => {
   expect(plain('This is not allowed.')).toBe('This is not allowed.');
   expect(plain("Not authorized to send to channel '#**board>payroll**'")).toBe(
     "`Not authorized to send to channel '#**board>payroll**'`",

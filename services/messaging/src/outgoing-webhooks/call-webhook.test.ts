@@ -30,7 +30,7 @@ const failureOf = async (address: string, resolve?: ReachRules['resolve']): Prom
   return error as DeliveryFailed;
 };
 
-test('a deeply nested response is a failure, not an unknown error', async () => {
+test('a deeply nested response fails with a known error', async () => {
   const depth = 45_000;
   const body = `{"content":"x","widget_content":${'['.repeat(depth)}${']'.repeat(depth)}}`;
   const server = createServer((_, to) => to.end(body));
@@ -44,11 +44,11 @@ test.each([
   ['http://10.0.0.1/', 'an internal address'],
   ['http://user@127.0.0.1/', 'an address with credentials'],
   ['http://127.0.0.1:25/', 'a reserved port'],
-])('the owner of a bot with the address %s is told the reason: %s', async (address, reason) => {
+])('the owner of a bot with the address %s is notified of the reason: %s', async (address, reason) => {
   expect((await failureOf(address)).told).toContain(reason);
 });
 
-test('a name with an internal address fails like a missing one', async () => {
+test('a host name with an internal address fails like an unknown one', async () => {
   const internal = await failureOf('http://name.example/', async () => [{ address: '10.0.0.1', family: 4 }]);
   const missing = await failureOf('http://name.example/', async () => {
     throw new Error('ENOTFOUND');

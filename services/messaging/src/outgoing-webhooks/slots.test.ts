@@ -13,19 +13,19 @@ const botsOf = (realmId: number, bots: number): DueBot[] =>
 const inRealm = (dealt: readonly DueBot[], realmId: number): number =>
   dealt.filter(({ realm_id }) => realm_id === realmId).length;
 
-test('a bot and a realm get few slots, however many messages are due', () => {
+test('a bot gets at most 4 slots and a realm at most 16, however many messages are due', () => {
   expect(createSlots().deal([bot(1, 1, 9)])).toHaveLength(4);
   expect(createSlots().deal(botsOf(1, 50))).toHaveLength(16);
 });
 
-test('a realm with many bots leaves slots for a realm with one', () => {
+test('a realm with many bots leaves slots for a realm with one bot', () => {
   for (let round = 0; round < 50; round++) {
     const dealt = createSlots().deal([1, 2, 3, 4, 5].flatMap((id) => botsOf(id, 100)).concat(bot(6, 6)));
     expect(inRealm(dealt, 6)).toBeGreaterThan(0);
   }
 });
 
-test('a realm gets at most half of the free slots, and the last one', () => {
+test('a realm gets at most half of the free slots, or the last free one', () => {
   const slots = createSlots();
   const busy = [1, 2, 3].flatMap((id) => slots.deal(botsOf(id, 50)));
   expect(busy).toHaveLength(48);
@@ -45,7 +45,7 @@ test('slow bots of one owner leave slots for the bots of others', () => {
   );
 });
 
-test('the owners of a realm take turns', () => {
+test('the bot owners of a realm take turns', () => {
   for (let round = 0; round < 50; round++) {
     const many = Array.from({ length: 10 }, (_, i) => bot(1, i, 4, 900));
     const dealt = createSlots().deal(many.concat(bot(1, 50), bot(1, 51)));

@@ -53,26 +53,26 @@ function delivering(contents: readonly string[], error: Error, { isHeld = false,
   return { sent, changes: () => changes, deliver: createDelivery(delivery) };
 }
 
-test('a message that cannot be decided because of an error keeps none of its realm waiting', async () => {
+test('an internal error for one message does not delay the other messages of its realm', async () => {
   const { sent, deliver } = delivering(['bad', 'good'], new ChatError('INTERNAL_ERROR', 'Internal server error'));
   await deliver(1);
   expect(sent).toEqual(['good']);
 });
 
-test('while a service is away, messages are not tried one by one', async () => {
+test('while a service is unavailable, delivery stops after the first message', async () => {
   const { sent, deliver } = delivering(['bad', 'good'], new ChatError('SERVICE_UNAVAILABLE', 'away'));
   await expect(deliver(1)).rejects.toThrow('away');
   expect(sent).toEqual([]);
 });
 
-test.each(['good', 'bad'])('while another process holds the row of a %s message, nothing is done', async (content) => {
+test.each(['good', 'bad'])('a %s message is skipped while another process holds its row', async (content) => {
   const error = new ChatError('BAD_REQUEST', 'refused');
   const { sent, changes, deliver } = delivering([content], error, { isHeld: true });
   expect(await deliver(1)).toBe('idle');
   expect([sent, changes()]).toEqual([[], 0]);
 });
 
-test('in a deactivated realm messages wait for a day', async () => {
+test('messages of a deactivated realm wait for a day', async () => {
   const error = new ChatError('REALM_DEACTIVATED', 'deactivated');
   const outcomeAfter = async (late: number) => {
     const { changes, deliver } = delivering(['bad'], error, { late });

@@ -24,7 +24,7 @@ function startWith(deliver: (realmId: number) => Promise<Outcome>, batchMs?: num
   return { due, turns, loop };
 }
 
-test('a realm that always has more messages keeps no other waiting', async () => {
+test('a realm that always has more messages does not delay other realms', async () => {
   const { due, turns, loop } = startWith(async (realmId) => {
     await new Promise(setImmediate);
     return realmId === 1 ? 'more' : 'done';
@@ -35,7 +35,7 @@ test('a realm that always has more messages keeps no other waiting', async () =>
   await loop.stop();
 });
 
-test('a realm whose batch does not end keeps no other waiting, and has one batch at a time', async () => {
+test('a realm whose batch does not end does not delay others, and has one batch at a time', async () => {
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -52,7 +52,7 @@ test('a realm whose batch does not end keeps no other waiting, and has one batch
   await loop.stop();
 });
 
-test('realms whose batches do not end keep no other waiting, however many places they could take', async () => {
+test('any number of realms whose batches do not end do not delay other realms', async () => {
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -69,13 +69,13 @@ test('realms whose batches do not end keep no other waiting, however many places
   await loop.stop();
 });
 
-test('a batch that does not end is given up, and the realm has another turn', async () => {
+test('a batch that does not end is abandoned, and the realm gets another turn', async () => {
   const { turns, loop } = startWith(() => new Promise(() => undefined), 100);
   await expect.poll(() => turns.get(1) ?? 0).toBeGreaterThan(1);
   await loop.stop();
 });
 
-test('at its end it waits for the batches that it began', async () => {
+test('the loop stops after its running batches end', async () => {
   let isDelivered = false;
   const { turns, loop } = startWith(async () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -87,7 +87,7 @@ test('at its end it waits for the batches that it began', async () => {
   expect(isDelivered).toBe(true);
 });
 
-test('a deactivated realm is not asked again at once', async () => {
+test('a deactivated realm is not tried again at once', async () => {
   const { due, turns, loop } = startWith(async (realmId) => (realmId === 1 ? 'closed' : 'done'));
   due.push(2);
   await expect.poll(() => turns.get(2) ?? 0).toBeGreaterThan(5);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isEmail } from '../model/change-email.ts';
 import { addressOf } from './addresses.ts';
 
-test('addresses are found beside names, and long texts are no addresses', () => {
+test('addresses beside names are recognised, and texts that are too long are not addresses', () => {
   expect(['ann@x.example', ' Ann <ann@x.example> ', '<ann@x.example>'].map(addressOf)).toEqual(
     Array(3).fill('ann@x.example'),
   );

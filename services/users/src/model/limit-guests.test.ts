@@ -2,7 +2,7 @@ import type { Bus, Owner } from '@natter/service-kit';
 import { expect, test } from 'vitest';
 import { limitTrials } from './limit-guests.ts';
 
-test('trials of a limit that run at the same time are one for each realm', async () => {
+test('simultaneous trials of a limit are shared, one for each realm', async () => {
   const begun: number[] = [];
   const background = (async (realmId: number) => void begun.push(realmId)) as Owner['background'];
   const call = (async () => ({ number: 0, channels: [], conversations: [] })) as unknown as Bus['call'];

@@ -3,7 +3,7 @@ import { Pairs } from './pairs.ts';
 
 const range = (first: number, count: number): number[] => Array.from({ length: count }, (_, n) => first + n);
 
-test('pairs are all but those of a guest with themselves and those that were removed', () => {
+test('pairs exclude each guest with themselves and all removed pairs', () => {
   const guests = [3, 70, 500];
   const people = range(1, 70);
   const pairs = new Pairs(guests, people);
@@ -19,7 +19,7 @@ test('pairs are all but those of a guest with themselves and those that were rem
   expect(new Pairs(guests, []).paired()).toEqual([]);
 });
 
-test('guests who are paired with the same of some people are listed once', () => {
+test('guests who are paired with the same of the given users are listed together', () => {
   const pairs = new Pairs(range(1, 5), range(1, 100));
   pairs.remove(2, [40, 90]);
   pairs.remove(3, [40, 90, 91]);

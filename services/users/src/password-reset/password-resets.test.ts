@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Attempts, tooMany } from '../model/credentials/attempts.ts';
 import { gapAfter, limitResets } from './password-resets.ts';
 
-test('mails to one address come at growing distances: few a day, and never none for long', () => {
+test('mails to one address are sent at growing intervals of at most four hours', () => {
   expect([0, 2, 3, 4, 5, 6, 7, 8, 1_000].map(gapAfter)).toEqual([
     0, 0, 900, 1_800, 3_600, 7_200, 14_400, 14_400, 14_400,
   ]);
@@ -11,7 +11,7 @@ test('mails to one address come at growing distances: few a day, and never none 
   expect(mailed).toBeLessThanOrEqual(12);
 });
 
-test('a network that invents addresses adds no more counts once it is refused', async () => {
+test('a network that invents addresses does not add counts after it is refused', async () => {
   const counts = new Map<string, number>();
   const attempts: Pick<Attempts, 'count'> = {
     count: async (_, what, { most, seconds }) => {

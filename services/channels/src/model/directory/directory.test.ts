@@ -29,7 +29,7 @@ function chain(): Directory {
   return directory;
 }
 
-test('groups that contain each other in a long chain all have the members of the first', () => {
+test('in a long chain of groups that contain each other, all groups have the members of the first', () => {
   const directory = chain();
   expect([...directory.membersOf(groupCount)]).toHaveLength(people.length);
   expect(directory.holder(7)?.groupIds).toHaveLength(groupCount);

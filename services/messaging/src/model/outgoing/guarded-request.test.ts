@@ -53,7 +53,7 @@ test('a response that switches protocols is refused', async () => {
   await expect(ask(port)).rejects.toThrow(new Refused('status 101'));
 });
 
-test.each(['100 Continue', '103 Early Hints'])('endless responses %s are refused', async (status) => {
+test.each(['100 Continue', '103 Early Hints'])('endless %s responses are rejected', async (status) => {
   const port = await listen((socket) => flood(socket, `HTTP/1.1 ${status}\r\n\r\n`));
   await expect(ask(port)).rejects.toThrow(new Refused('too many informational responses'));
 });
@@ -79,7 +79,7 @@ test.each<[string, (socket: Socket) => void]>([
   await expect(ask(port, { signal: AbortSignal.timeout(300) })).rejects.toThrow(/timeout/);
 });
 
-test.each(['', 'Content-Length: 20\r\n'])('a body without an end is an error at the deadline (%j)', async (head) => {
+test.each(['', 'Content-Length: 20\r\n'])('a body that does not end fails at the deadline (%j)', async (head) => {
   const port = await listen((socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\nbegin`));
   const deadline = new AbortController();
   const answer = await ask(port, { signal: deadline.signal });
@@ -95,7 +95,7 @@ async function silentServer(): Promise<string> {
   return `127.0.0.1:${socket.address().port}`;
 }
 
-test('a name server without an answer ends with the deadline of the request, and delays no other look-up', async () => {
+test('a look-up on a silent name server ends with its request and does not delay other look-ups', async () => {
   const port = await listen((socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
   const resolve = askNameServers([await silentServer()]);
   const controller = new AbortController();
@@ -119,7 +119,7 @@ test('a request whose name server is silent ends at its deadline', async () => {
   );
 });
 
-test('the operating system is asked for names that no name server knows, one at a time', async () => {
+test('names that no name server resolves are passed to the operating system, one at a time', async () => {
   const asked: string[] = [];
   const ends: (() => void)[] = [];
   const unknown: Resolve = async () => {

@@ -36,7 +36,7 @@ test.each([
   '',
 ])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false));
 
-test('networks are addresses and CIDR', () => {
+test('networks are given as addresses or in CIDR notation', () => {
   const networks = networksOf(['10.0.0.0/8', '::1']);
   expect([networks.check('10.2.3.4'), networks.check('11.0.0.1'), networks.check('::1', 'ipv6')]).toEqual([
     true,

@@ -4,7 +4,7 @@ import { createTurns } from './turns.ts';
 const never = () => new Promise<never>(() => undefined);
 const at = (realmId: number, host: string) => ({ realmId, address: `https://${host}/image.png` });
 
-test('work that never settles loses its turn, so it blocks neither its realm nor others', async () => {
+test('work that never ends loses its turn, so it does not block its realm or other realms', async () => {
   const inTurn = createTurns(50);
   const stuck = [1, 2, 3].flatMap((realmId) => ['a', 'b', 'c', 'd'].map((host) => inTurn(at(realmId, host), never)));
   const failed = Promise.allSettled(stuck);
@@ -12,14 +12,14 @@ test('work that never settles loses its turn, so it blocks neither its realm nor
   expect((await failed).map(({ status }) => status)).toEqual(Array(12).fill('rejected'));
 });
 
-test('a host that does not answer blocks no other host of the realm, however many fetches wait for it', async () => {
+test('a host that does not answer does not block other hosts of the realm, however many fetches wait for it', async () => {
   const inTurn = createTurns();
   const stuck = Array.from({ length: 300 }, () => inTurn(at(1, 'slow'), never));
   for (const one of stuck) one.catch(() => undefined);
   expect(await inTurn(at(1, 'quick'), async () => 'done')).toBe('done');
 });
 
-test('a fetch that nobody waits for leaves the queue', async () => {
+test('a fetch without readers leaves the queue', async () => {
   const inTurn = createTurns();
   const { promise, resolve } = Promise.withResolvers<string>();
   const running = [1, 2].map(() => inTurn(at(1, 'a'), () => promise));

@@ -14,7 +14,7 @@ test('the words of a text are those outside of tags and character references', (
   ]);
 });
 
-test('a name has its parts as words too', () => {
+test('the parts of a compound word are words too', () => {
   expect(wordsOf('userName E1234 v2beta')).toEqual([
     'userName',
     'user',

@@ -15,7 +15,7 @@ describe('the difference of two HTML texts', () => {
     expect(htmlDiff(before, after)).toBe(expected);
   });
 
-  test('takes bounded CPU time for texts that share nothing', () => {
+  test('takes bounded CPU time for texts without common parts', () => {
     const text = (seed: number): string =>
       Array.from({ length: 3_000 }, (_, index) => `<b>${(index * seed) % 997}</b>`).join('');
     const started = process.threadCpuUsage();

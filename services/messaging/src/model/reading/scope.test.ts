@@ -52,7 +52,7 @@ test('the channels of named messages are looked up several at once, up to a boun
   expect([...most]).toEqual(ids.slice(0, 300).filter((id) => id !== 3));
 });
 
-test('for a guest no channel is looked up, because no permission opens one', async () => {
+test('channels are not looked up for a guest, because permissions do not open channels to guests', async () => {
   const asked: string[] = [];
   const access = new Proxy({} as ChannelAccess, {
     get: (_, name) => {

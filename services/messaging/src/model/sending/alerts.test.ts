@@ -20,7 +20,7 @@ test.each([
   expect(separateWordsOf(text)(word)).toBe(occurs);
 });
 
-test('the characters that are compared for one text are limited', () => {
+test('the number of characters compared for one text is limited', () => {
   const occurs = separateWordsOf('a!'.repeat(5_000));
   const words = Array.from({ length: 10_000 }, (_, index) => `${'a!'.repeat(45)}${index}`);
   expect(words.filter(occurs)).toEqual([]);
@@ -36,7 +36,7 @@ const signs = (count: number): string[] =>
     (_, index) => `${'!'.repeat(45)}${index.toString(2).replaceAll('0', '!').replaceAll('1', '?')}`,
   );
 
-test('the characters that are compared with words without letters are limited too', () => {
+test('the number of characters compared with words without letters is limited too', () => {
   const text = `${'!a'.repeat(5_000)} !!!`;
   const occurs = separateWordsOf(text);
   expect(signs(1_000).filter(occurs)).toEqual([]);
@@ -57,7 +57,7 @@ test('a word that many users have is compared once', async () => {
   expect(found).toEqual([0, 1, 2]);
 });
 
-test('a comparison with few words that take long lets other requests have their turn', async () => {
+test('a long comparison with few words lets other requests run', async () => {
   let turns = 0;
   const count = (): void => {
     turns++;

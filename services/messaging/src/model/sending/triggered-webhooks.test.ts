@@ -15,7 +15,7 @@ test('a message triggers the first ten of the bots that it mentions', () => {
   expect(botsOf(triggeredWebhooks(person, channel, mentioned))).toEqual(ids.slice(0, 10));
 });
 
-test('a direct message triggers ten of its bots', () => {
+test('a direct message triggers at most ten of its bots', () => {
   const people = ids.map((user_id) => ({ user_id, is_webhook: true }));
   const direct = { kind: 'direct', people } as unknown as Destination;
   expect(botsOf(triggeredWebhooks(person, direct, none))).toHaveLength(10);

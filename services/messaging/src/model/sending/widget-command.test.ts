@@ -26,14 +26,14 @@ test.each([
   expect(widgetOfCommand(content)).toEqual({ widget_type: 'todo', extra_data });
 });
 
-test.each(['/polls x', ' /poll x', 'a /poll', '/me /poll', '/pollx', 'poll'])('%j is a text', (content) => {
+test.each(['/polls x', ' /poll x', 'a /poll', '/me /poll', '/pollx', 'poll'])('%j is plain text', (content) => {
   expect(widgetOfCommand(content)).toBeUndefined();
 });
 
 const choice = { type: 'multiple_choice', long_name: 'Red', short_name: 'A', reply: 'answer A' };
 const form = { widget_type: 'zform', extra_data: { type: 'choices', heading: 'Colour?', choices: [choice] } };
 
-test('a form of choices may be given', () => {
+test('a form of choices is accepted', () => {
   expect(widgetGiven(JSON.stringify(form))).toEqual(form);
 });
 
@@ -45,6 +45,6 @@ test.each([
   '{"widget_type":"zform","extra_data":{"type":"letters"}}',
   JSON.stringify({ ...form, extra_data: { ...form.extra_data, heading: 7 } }),
   JSON.stringify({ ...form, extra_data: { ...form.extra_data, choices: [{ ...choice, reply: undefined }] } }),
-])('%s is no widget', (text) => {
+])('%s is not a widget', (text) => {
   expect(() => widgetGiven(text)).toThrow(/^Widgets: /);
 });

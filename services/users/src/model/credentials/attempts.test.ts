@@ -2,7 +2,7 @@ import type { LogRedis } from '@natter/event-log';
 import { expect, test } from 'vitest';
 import { createAttempts } from './attempts.ts';
 
-test('a count that lost its expiry with the process that made it gets one with the next attempt', async () => {
+test('a count without an expiry gets one with the next attempt', async () => {
   const key = 'natter:{1}:rate:guess-turn:192.0.2.1';
   const counts = new Map([[key, 1]]);
   const expiries = new Map<string, number>();

@@ -51,7 +51,7 @@ function countsThatEnd(): Attempts {
   };
 }
 
-test('guesses at many accounts that one network sends together count each other', async () => {
+test('simultaneous guesses of one network at many accounts share one count', async () => {
   const guesses = createGuesses(countsInMemory(), 5);
   let tried = 0;
   const guess = (network: string, userId: number) =>
@@ -74,7 +74,7 @@ const processes = (many: number): Guesses[] => {
   return Array.from({ length: many }, () => createGuesses(counts, 5));
 };
 
-test.each([1, 2, 4])('guesses sent together to %i processes are no more than to one', async (many) => {
+test.each([1, 2, 4])('simultaneous guesses on %i processes share one limit', async (many) => {
   const all = processes(many);
   const tried = new Map<number, number>();
   const guess = (guesses: Guesses, userId: number) =>
@@ -90,7 +90,7 @@ test.each([1, 2, 4])('guesses sent together to %i processes are no more than to 
   expect([...tried.values()].reduce((sum, count) => sum + count, 0)).toBe(50);
 });
 
-test('one wrong password before the limit refuses no right ones that are sent to several processes', async () => {
+test('a wrong password below the limit does not refuse right ones that are sent to several processes', async () => {
   const all = processes(3);
   const by = { realmId: 1, network: '192.0.2.1' };
   const guess = (guesses: Guesses, userId: number, isRight: boolean) =>
@@ -102,7 +102,7 @@ test('one wrong password before the limit refuses no right ones that are sent to
   expect(await Promise.all(logins)).toEqual(Array(12).fill(true));
 });
 
-test('a person who logged in from a network is not refused because of guesses at others there', async () => {
+test('a user who logged in from a network is not refused because of guesses at other users there', async () => {
   const guesses = createGuesses(countsInMemory(), 5);
   const by = { realmId: 1, network: '192.0.2.1' };
   const attempt = (userId: number, isRight: boolean) =>
@@ -118,7 +118,7 @@ test('a person who logged in from a network is not refused because of guesses at
   expect(await attempt(1, true)).toBe('refused');
 });
 
-test('an attempt is familiar from the second login of an account in a network on, and only there', async () => {
+test('an attempt is familiar from the second login of an account in a network, and only in that network', async () => {
   const guesses = createGuesses(countsInMemory(), 5);
   const told: boolean[] = [];
   const logIn = (network: string, name: string) =>
@@ -133,7 +133,7 @@ test('an attempt is familiar from the second login of an account in a network on
   expect(told).toEqual([false, true, false, false]);
 });
 
-test('the networks that are remembered for an account are bounded', async () => {
+test('the number of remembered networks of an account is bounded', async () => {
   const counts = countsInMemory();
   const guesses = createGuesses(counts, 5);
   for (let host = 0; host < 500; host++)
@@ -141,7 +141,7 @@ test('the networks that are remembered for an account are bounded', async () => 
   expect(counts.size).toBe(101);
 });
 
-test('a process whose turn is over does not end the turn of another one', async () => {
+test('a process whose turn has expired does not end the turn of another process', async () => {
   vi.useFakeTimers();
   try {
     const ending = countsThatEnd();
@@ -169,7 +169,7 @@ test('a process whose turn is over does not end the turn of another one', async 
   }
 });
 
-test('a process that ends during an attempt delays others for two seconds, and one that goes on keeps its turn', async () => {
+test('a process that exits in an attempt delays others for two seconds, and a running one keeps its turn', async () => {
   vi.useFakeTimers();
   try {
     const ending = countsThatEnd();
@@ -195,7 +195,7 @@ test('a process that ends during an attempt delays others for two seconds, and o
   }
 });
 
-test('wrong keys of one network add a bounded number of counts, and after them every name is answered alike', async () => {
+test('wrong keys of one network add a bounded number of counts, and all names then get the same response', async () => {
   const counts = countsInMemory();
   const guesses = createGuesses(counts, 5);
   const by = { realmId: 1, network: '192.0.2.1' };
@@ -209,20 +209,20 @@ test('wrong keys of one network add a bounded number of counts, and after them e
   await guesses.wrongKey({ ...by, network: '192.0.2.2' }, 'nobody@example.com');
 });
 
-test('a person who logs in with many apps at once does not guess', async () => {
+test('simultaneous logins of a user with many apps do not count as guesses', async () => {
   const guesses = createGuesses(countsInMemory(), 5);
   const by = { realmId: 1, network: '192.0.2.1' };
   const login = () => guesses.attempt(by, { userId: 1 }, async () => true);
   expect(await Promise.all(Array.from({ length: 30 }, login))).toEqual(Array(30).fill(true));
 });
 
-test('the wait after wrong guesses begins with the last free one, doubles, and has an end', () => {
+test('the wait after wrong guesses begins with the last free guess, doubles, and is at most 30 minutes', () => {
   expect([1, 4, 5, 6, 7, 10, 11, 1_000].map((wrong) => waitAfter(wrong, 5))).toEqual([
     0, 0, 30, 60, 120, 960, 1_800, 1_800,
   ]);
 });
 
-test('one name in several spellings is guessed at as one', () => {
+test('several spellings of one name share one count', () => {
   const same = [
     'ann@example.com',
     ' Ann@Example.com\t',

@@ -26,7 +26,7 @@ function busy(maxWaiting: number) {
   };
 }
 
-test('no more tasks run at once than allowed, and a failure frees its place', async () => {
+test('at most the allowed number of tasks run at once, and a failed task frees its place', async () => {
   const inTurn = createHashTurns(2, 8);
   let [running, most] = [0, 0];
   const task = (index: number) =>
@@ -43,7 +43,7 @@ test('no more tasks run at once than allowed, and a failure frees its place', as
   expect(await inTurn(from('any'), async () => 'free')).toBe('free');
 });
 
-test('guesses from many networks at one realm leave room for others, which wait for one of them', async () => {
+test('guesses from many networks at one realm leave room for others, who wait for one guess', async () => {
   const queue = busy(128);
   for (let index = 0; index < 1_000; index++) queue.add(`guess ${index}`, from(v4(index)));
   queue.add('login elsewhere', from('203.0.113.1', 2));
@@ -52,7 +52,7 @@ test('guesses from many networks at one realm leave room for others, which wait 
   expect(queue.refused).toHaveLength(936);
 });
 
-test('one network has the room of one caller, however many realms it addresses, and users do not wait behind it', async () => {
+test('one network has the room of one caller for all realms, and users do not wait behind it', async () => {
   const queue = busy(128);
   for (let realm = 2; realm < 100; realm++)
     for (let count = 0; count < 16; count++) queue.add('guess', from(`2001:db8:7:${count}::/64`, realm));
@@ -64,7 +64,7 @@ test('one network has the room of one caller, however many realms it addresses, 
   expect(ran.filter((name) => name === 'login')).toEqual(['login']);
 });
 
-test('the networks of one IPv6 host, and the requests of one user with bots, take the turns of one caller and have bounded room', async () => {
+test('the networks of one IPv6 host, and a user with bots, each count as one caller with bounded room', async () => {
   const queue = busy(128);
   for (let index = 0; index < 100; index++) queue.add('guess', from(`2001:db8:7:${index.toString(16)}::/64`));
   for (let index = 0; index < 100; index++)
@@ -78,7 +78,7 @@ test('the networks of one IPv6 host, and the requests of one user with bots, tak
   expect([ran.length, queue.refused.length]).toEqual([33, 168]);
 });
 
-test('a caller that logged in from its network before does not wait behind guesses, and delays others by half', async () => {
+test('a caller with an earlier login from its network does not wait behind guesses, but alternates with them', async () => {
   const queue = busy(128);
   for (let index = 0; index < 200; index++) queue.add('guess', from(v4(index)));
   for (let index = 0; index < 3; index++) queue.add('login', from(`203.0.113.${index}`, 1, true));
@@ -86,7 +86,7 @@ test('a caller that logged in from its network before does not wait behind guess
   expect(ran.slice(0, 6).sort()).toEqual(['guess', 'guess', 'guess', 'login', 'login', 'login']);
 });
 
-test('a task leaves at its deadline, and its room is free again', async () => {
+test('a task leaves the queue at its deadline and frees its room', async () => {
   const inTurn = createHashTurns(1, 4);
   const blocker = Promise.withResolvers<void>();
   const first = inTurn(from('first'), () => blocker.promise);

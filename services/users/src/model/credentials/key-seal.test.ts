@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createKeySeal } from './key-seal.ts';
 
-test('a key is opened with the secret that sealed it or with the one before, and with no other', () => {
+test('a key can be opened only with the secret that sealed it or with the next one', () => {
   const [old, rotated, later] = [createKeySeal('one'), createKeySeal('two', 'one'), createKeySeal('three', 'two')];
   const sealed = old.seal('a key');
   expect([old, rotated, later].map((seal) => seal.open(sealed))).toEqual(['a key', 'a key', '']);

@@ -56,7 +56,7 @@ test.each<[string, Buffer, ImageType]>([
   ['a GIF with a block of no kind', Buffer.concat([gifOf(9, 9, 0).subarray(0, -1), Buffer.from([1, 2])]), 'image/gif'],
   ['a JPEG without a frame', Buffer.from([0xff, 0xd8, 0xff, 0xd9]), 'image/jpeg'],
   ['a WebP of no kind', webpOf('ICCP', [1, 2, 3, 4]), 'image/webp'],
-])('%s has no size', (_, bytes, type) => {
+])('%s has no readable size', (_, bytes, type) => {
   expect(imageSize(bytes, type)).toBeUndefined();
 });
 

@@ -21,7 +21,7 @@ async function listening(options: SMTPServerOptions): Promise<{ server: SMTPServ
   return { server, url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}` };
 }
 
-test('a mail reaches the server in the language of its receiver, and its subject is one line whatever the name of the realm', async () => {
+test('a mail reaches the server in the language of its receiver, with a subject of one line for any realm name', async () => {
   const received: { to: string[]; text: string }[] = [];
   const { url } = await listening({
     onData: (stream, session, done) => {
@@ -59,7 +59,7 @@ test.each([
   ['a sender that the server refuses with 550', false, { onMailFrom: (_, __, done) => done(coded(550)) }],
   ['a login that the server refuses', false, { onAuth: (_, __, done) => done(coded(535)) }],
   ['a connection that the server refuses', false, { onConnect: (_, done) => done(coded(554)) }],
-] satisfies [string, boolean, SMTPServerOptions][])('%s ends a mail for good: %s', async (_, expected, options) => {
+] satisfies [string, boolean, SMTPServerOptions][])('the failure of %s is final: %s', async (_, expected, options) => {
   const { url } = await listening({ allowInsecureAuth: true, ...options });
   const address = 'onAuth' in options ? url.replace('//', '//name:password@') : url;
   const transport = createMailTransport(address, from, log);
@@ -69,7 +69,7 @@ test.each([
   expect(isRefusedForGood(error)).toBe(expected);
 });
 
-test('a server that is away or closes connections ends no mail', async () => {
+test('an unavailable server or a closed connection is not a final failure', async () => {
   const { server, url } = await listening({});
   server.server.on('connection', (socket: Socket) => socket.destroy());
   // Nothing listens at port 1.
@@ -82,6 +82,6 @@ test('a server that is away or closes connections ends no mail', async () => {
   }
 });
 
-test('attempts are further and further apart, up to an hour', () => {
+test('the time between attempts grows up to an hour', () => {
   expect([1, 2, 3, 12, 13, 40].map(pauseAfter)).toEqual([1, 2, 4, 2_048, 3_600, 3_600]);
 });

@@ -3,7 +3,7 @@ import { addressChangedMail, deactivatedMail, invitationMail, newLoginMail } fro
 
 const link = 'https://chat.example.com/accounts/do_confirm/x';
 
-test('what people named themselves becomes no link and no header', () => {
+test('names that users choose do not become links or headers', () => {
   const realm = 'Us\r\nBcc: all@natter.example\u202e at https://evil.example/login or www.evil.example';
   const { subject, text } = invitationMail('en', { realm, link });
   for (const shown of [subject, text.replaceAll(link, '')]) {

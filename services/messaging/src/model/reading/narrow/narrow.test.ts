@@ -52,12 +52,12 @@ describe('a narrow', () => {
       ['channels', 'public'],
       ['dm-including', [7]],
     ],
-  ])('of %j and %j is refused: no message is both', (one, other) => {
+  ])('the combination of %j and %j is refused, because no message matches both', (one, other) => {
     expect(() => parseNarrow([one, other])).toThrow('No message can be both a channel message and direct message');
     const [operator, operand] = other;
     expect(parseNarrow([one, { operator, operand, negated: true }])).toHaveLength(2);
   });
-  test('finds the empty topic by its display name', () => {
+  test('accepts the display name of the empty topic', () => {
     expect(parseNarrow([['topic', 'general chat']])).toEqual([{ operator: 'topic', operand: '', negated: false }]);
   });
 });

@@ -15,7 +15,7 @@ test.each([
   expect(termsOf(text)).toEqual(expected);
 });
 
-test('several searches are one for what all of them find', () => {
+test('several searches are combined into one that requires all of them', () => {
   const one = { query: "'a' | 'b'", text: 'a' };
   expect(allOf([one, { query: "'c'", text: 'c' }])).toEqual({ query: "('a' | 'b') & ('c')", text: 'a c' });
   expect(allOf([])).toBeUndefined();
