@@ -14,7 +14,7 @@ const reason = skipped ?? (helm === undefined ? 'there is no helm binary' : unde
  * The evaluation mode of the chart without Kubernetes: its pods run as containers, with the users, arguments, secrets,
  * mounts and names of the rendered objects, all at once; then the migration job and the pod of `helm test`.
  */
-describe.skipIf(reason !== undefined)(`the chart's evaluation mode${reason ? `: SKIPPED: ${reason}` : ''}`, () => {
+describe.skipIf(reason !== undefined)(`the chart in evaluation mode${reason ? `: SKIPPED: ${reason}` : ''}`, () => {
   const run = `natter-chart-${randomBytes(3).toString('hex')}`;
   const labels = { 'natter.e2e': String(process.pid) };
   const boxes: Box[] = [];
@@ -29,7 +29,7 @@ describe.skipIf(reason !== undefined)(`the chart's evaluation mode${reason ? `: 
     rmSync(files, { recursive: true, force: true });
   });
 
-  test('fits together: everything finds, may enter and answers everything', async () => {
+  test('starts all parts with working addresses and permissions', async () => {
     const [repository, tag] = images?.natter.split(':') ?? [];
     const objects = render({
       values: {

@@ -72,7 +72,7 @@ describe.skipIf(images === undefined)(
       expect(report.inFlightAtDisturbances.some((count) => count > 0)).toBe(true);
     };
 
-    test('is one image, small, without root, that says what it is', async () => {
+    test('is one small image that runs without root and is labelled', async () => {
       const { User, Labels, Size } = await cluster.inspectImage(images?.natter ?? '');
       expect(User).toBe('10001:10001');
       expect(Size).toBeLessThan(200_000_000);
@@ -81,7 +81,7 @@ describe.skipIf(images === undefined)(
       );
     });
 
-    test('delivers the first message to who follows', async () => {
+    test('delivers the first message to a client that follows', async () => {
       const { url, people } = cluster;
       const follower = await follow(url, people.member, headers);
       const sent = await request(url, people.owner, 'POST /messages', {
@@ -95,7 +95,7 @@ describe.skipIf(images === undefined)(
       follower.stop();
     });
 
-    test('answers for every service, each with no more than its own credentials', async () => {
+    test('responds from every service, each with only its own credentials', async () => {
       const { url, people } = cluster;
       const ask = async (method: string, path: string, form: Record<string, unknown> = {}): Promise<unknown> => {
         const { status, body } = await request(url, { ...people.member, headers }, `${method} ${path}`, form);
@@ -116,14 +116,14 @@ describe.skipIf(images === undefined)(
       });
     });
 
-    test('says of itself that nothing is wrong', async () => {
+    test('passes natter doctor', async () => {
       const { code, output } = await cluster.natter('doctor', '--url', 'http://balancer:8080');
       expect(output).not.toContain('FAIL');
       expect(code).toBe(0);
     });
 
     test(
-      'loses, doubles and reorders nothing when any service is killed or paused',
+      'does not lose, duplicate or reorder messages when any service is killed or paused',
       async () => {
         const report = await load(async (tick) => {
           for (let round = 0; round < rounds; round++) {
@@ -149,7 +149,7 @@ describe.skipIf(images === undefined)(
     );
 
     test(
-      'loses, doubles and reorders nothing when Postgres, Redis or NATS is killed or paused, or Redis wiped',
+      'does not lose, duplicate or reorder messages when a server is killed or paused, or Redis wiped',
       async () => {
         const report = await load(async (tick) => {
           for (let round = 0; round < rounds; round++) {
@@ -186,7 +186,7 @@ describe.skipIf(images === undefined)(
     );
 
     test(
-      'loses, doubles and reorders nothing when the network between any two is cut',
+      'does not lose, duplicate or reorder messages when the network between any two is cut',
       async () => {
         const report = await load(async (tick) => {
           for (let round = 0; round < rounds; round++) {
@@ -207,7 +207,7 @@ describe.skipIf(images === undefined)(
       rounds * roundMs,
     );
 
-    test('acknowledges nothing that a full disk under Postgres would lose, and goes on when there is room', async () => {
+    test('does not acknowledge writes that a full disk under Postgres would lose, and recovers when there is room', async () => {
       const report = await load(async (tick) => {
         await pause(500);
         tick();
@@ -224,7 +224,7 @@ describe.skipIf(images === undefined)(
       expectWhole('a full disk', report);
     });
 
-    test('works through a pooler in transaction mode, with Postgres killed behind it', async () => {
+    test('works through a pooler in transaction mode, even if Postgres is killed behind it', async () => {
       if (!images) return;
       const pooled = await cluster.startPooler();
       const direct = cluster.services().filter(({ kind }) => kind !== 'gateway');
@@ -250,7 +250,7 @@ describe.skipIf(images === undefined)(
       expectWhole('a pooler in transaction mode', report);
     }, 400_000);
 
-    test('fails no request and loses no queue while every container is replaced by a new version', async () => {
+    test('completes all requests and keeps all queues while every container is replaced by a new version', async () => {
       if (!images) return;
       for (const { kind, box } of cluster.services())
         await replace(kind, box.name, { name: box.name, image: images.previous, surge: false });
@@ -270,7 +270,7 @@ describe.skipIf(images === undefined)(
       expect(answers).toBeGreaterThan(0);
     }, 480_000);
 
-    test('comes back from a backup without giving any number twice', async () => {
+    test('recovers from a backup without reusing an id', async () => {
       const { url, people, backends } = cluster;
       const post = async (content: string): Promise<number> => {
         const form = { type: 'channel', to: 'general', topic: 'backup', content };

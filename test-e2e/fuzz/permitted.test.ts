@@ -4,7 +4,7 @@ import { whyForbidden } from './permitted.ts';
 
 const accounts = ['owner', 'administrator', 'moderator', 'member', 'guest'] as const;
 
-test('a success of an operation with a minimum role is reported for each lower role, and for no other', () => {
+test('a success of an operation with a minimum role is reported for exactly the lower roles', () => {
   expect(operations.filter(({ role }) => role !== undefined).length).toBeGreaterThan(40);
   for (const operation of operations) {
     if (operation.caller === 'internal' || operation.caller === 'operator') continue;

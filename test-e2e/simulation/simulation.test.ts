@@ -30,7 +30,7 @@ test('a seed gives the same schedule again', async () => {
   expect((await runSchedule(seed + 1)).digest).not.toBe(first.digest);
 });
 
-describe('a product is found out that', () => {
+describe('the simulation detects a product that', () => {
   test.each(Object.entries(breakages))('%s', async (_, breakage) => {
     // If this fails, the simulation no longer detects the breakage.
     const failure = await firstFailure(501, 1_500, breakage);

@@ -27,7 +27,7 @@ async function createBot(owner: Credentials, name: string): Promise<Credentials>
   return { email: username, api_key };
 }
 
-test('the bots of one owner share a limit, and other users and their bots do not', async () => {
+test('the bots of one owner share a limit, separate from other users and their bots', async () => {
   const { member, administrator } = system.people;
   const bots: Credentials[] = [];
   for (let count = 0; count < 6; count++) bots.push(await createBot(member, `swarm${count}`));

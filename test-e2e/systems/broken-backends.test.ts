@@ -34,7 +34,7 @@ async function endBackends(): Promise<{ ended: number; inWork: number }> {
   return { ended: rows.length, inWork: rows.filter(({ state }) => state !== 'idle').length };
 }
 
-test('connections that PostgreSQL ends inside operations fail no request, and nothing is lost or done twice', async () => {
+test('connections that PostgreSQL ends inside operations do not fail, lose or repeat a request', async () => {
   const { owner, administrator, moderator, member, member2 } = system.people;
   const load = await startLoad(system.url, [owner, administrator, moderator, member, member2], 2);
   load.begin();

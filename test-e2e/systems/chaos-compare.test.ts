@@ -39,7 +39,7 @@ const send = async (to: string) => {
   return id;
 };
 
-test('a message that was sent while the person was not subscribed is in the feed, and does not count as lost', async () => {
+test('a message that was sent while the user was not subscribed does not count as lost', async () => {
   const channel = { subscriptions: [{ name: 'left' }] };
   await ask('owner', 'POST /users/me/subscriptions', channel);
   await ask('member', 'POST /users/me/subscriptions', channel);
@@ -57,7 +57,7 @@ test('a message that was sent while the person was not subscribed is in the feed
   expect(await compared()).toEqual([]);
 });
 
-test('a message that the queue lacks is found, also in a channel that the person had left before', async () => {
+test('a message that is missing in the queue is reported, even in a channel that the user had left before', async () => {
   const id = await send('left');
   await send('general');
   expect(watcher.messages.delete(id)).toBe(true);

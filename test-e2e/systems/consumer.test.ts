@@ -53,7 +53,7 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-test('each event takes effect once in order; one that always fails is parked, and its neighbours are not lost', async () => {
+test('each event takes effect once and in order, and an event that always fails is parked', async () => {
   const unitOfWork = createUnitOfWork(database, ignored);
   const emit = (event: LogEvent) =>
     unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => void work.emit(event));
@@ -92,7 +92,7 @@ test('each event takes effect once in order; one that always fails is parked, an
   ]);
 });
 
-test('a failure that no event causes parks none: the consumer goes on when the cause is gone', async () => {
+test('a failure with another cause does not park an event, and the consumer continues after it', async () => {
   const unitOfWork = createUnitOfWork(database, ignored);
   const refusing = 2;
   await database.any(sql.unsafe`SELECT log.create_realm(${refusing})`);
@@ -131,7 +131,7 @@ test('a failure that no event causes parks none: the consumer goes on when the c
   expect(await database.any(numbers`SELECT number FROM users.parked_event WHERE realm_id = ${refusing}`)).toEqual([]);
 });
 
-test('a parked event is applied once more when an operator asks for it, and stays parked when it fails again', async () => {
+test('an operator can retry a parked event, which stays parked if it fails again', async () => {
   const unitOfWork = createUnitOfWork(database, ignored);
   const parking = 3;
   await database.any(sql.unsafe`SELECT log.create_realm(${parking})`);
@@ -168,7 +168,7 @@ test('a parked event is applied once more when an operator asks for it, and stay
   await consumer.stop();
 });
 
-test('a consumer handles an event after those whose projections it reads', async () => {
+test('a consumer handles an event after the consumers whose projections it reads', async () => {
   const unitOfWork = createUnitOfWork(database, ignored);
   const realm = 4;
   await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
@@ -205,7 +205,7 @@ test('a consumer handles an event after those whose projections it reads', async
   await Promise.all([leader, follower, witness].map((consumer) => consumer.stop()));
 });
 
-test('a realm whose events never end keeps no other realm waiting', async () => {
+test('a realm with endless events does not delay other realms', async () => {
   const unitOfWork = createUnitOfWork(database, ignored);
   const [endless, quiet] = [5, 6];
   const begin = async (realm: number): Promise<void> => {
@@ -271,7 +271,7 @@ test('an event that is unfinished is handled again in further transactions, befo
   expect(new Set(rows.slice(0, 4).map(({ transaction }) => transaction)).size).toBe(4);
 });
 
-test('a consumer that emits parks no event while the log has no partition of today', async () => {
+test('a consumer that emits does not park events while the log has no partition for today', async () => {
   const realm = 9;
   const url = servers.postgresUrl;
   const owner = createDatabase({ url, maxConnections: 1, name: 'owner', onError: () => undefined });

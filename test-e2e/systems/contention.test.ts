@@ -50,15 +50,15 @@ const random = randomOf(seed);
 const chosen =
   pairs === 'all' ? all : Array.from({ length: Number(pairs) }, () => all[Math.floor(random() * all.length)] ?? all[0]);
 
-describe(`no request is refused because others change the realm (${clients} clients, seed ${seed})`, () => {
-  test.each(names)('%s, each at once', async (name) => {
+describe(`requests are not refused because of simultaneous changes in the realm (${clients} clients, seed ${seed})`, () => {
+  test.each(names)('%s, by many clients at once', async (name) => {
     const outcomes = await runTogether([{ kind: named(name), clients }], ms);
     check(outcomes);
     // Each client has its own object, so none of its requests is impossible.
     expect(outcomes.map(({ objected }) => objected)).toEqual([0]);
   });
 
-  test.each(chosen.flatMap((pair) => (pair ? [pair] : [])))('%s beside %s', async (one, other) => {
+  test.each(chosen.flatMap((pair) => (pair ? [pair] : [])))('%s together with %s', async (one, other) => {
     check(
       await runTogether(
         [named(one), named(other)].map((kind) => ({ kind, clients: clients / 2 })),
@@ -67,7 +67,7 @@ describe(`no request is refused because others change the realm (${clients} clie
     );
   });
 
-  test('everything at once', async () => {
+  test('all kinds at once', async () => {
     check(
       await runTogether(
         kinds.map((kind) => ({ kind, clients: Math.ceil(clients / 8) })),

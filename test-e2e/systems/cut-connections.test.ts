@@ -67,7 +67,7 @@ function attempt(
 }
 
 describe(`${total} sends of ${clients} clients through two gateways, connections cut at random (seed ${seed})`, () => {
-  test('are so many messages, in the same order in every queue', async () => {
+  test('create exactly as many messages, in the same order in every queue', async () => {
     const random = randomOf(seed);
     const { owner, member } = system.people;
     const name = 'cut connections';

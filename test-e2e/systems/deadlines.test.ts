@@ -78,8 +78,8 @@ const writes = (word: keyof typeof emoji): [string, Record<string, unknown>][] =
 const tables =
   'users.saved_snippet, messaging.draft, messaging.message, messaging.reaction, presence.presence, channels.channel, channels.subscription, event_queue.queue';
 
-describe('requests whose tables are locked for longer than they may take', () => {
-  test('are answered 503, leave no statement behind, and change nothing afterwards', async () => {
+describe('requests on locked tables', () => {
+  test('return 503 at their deadline, stop their statements and do not change data afterwards', async () => {
     const writeAll = async (word: keyof typeof emoji): Promise<void> => {
       for (const [path, form] of writes(word))
         expect(await ask('POST', path, form), path).toMatchObject({ status: 200 });
@@ -116,7 +116,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
     for (const [path, form] of reads) expect((await ask('GET', path, form)).status, path).toBe(200);
   });
 
-  test('are refused before the locked table is read, if the actor may not make the change', async () => {
+  test('are rejected before the table is read if the actor lacks the permission', async () => {
     const [group] = (await ask('GET', '/user_groups')).body.user_groups;
     const made = await ask('POST', '/user_groups/create', { name: 'kept', description: '', members: [] });
     const channel = (await ask('GET', '/get_stream_id', { stream: 'general' })).body.stream_id;
@@ -183,7 +183,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
     await expect.poll(attempt).toEqual([true, { 'gateway cancelled': 1, 'messaging CANCELLED': 1 }]);
   });
 
-  test('have one deadline for the check of the key and for what they ask', async () => {
+  test('have one deadline for the check of the key and the operation', async () => {
     const { api_key } = (
       await untilServed(() =>
         request(system.url, { email: '', api_key: '' }, 'POST /fetch_api_key', {
@@ -216,7 +216,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
   });
 });
 
-test('a migration that waits for a lock lets others pass, and is applied once the lock is free', async () => {
+test('a migration that waits for a lock does not block other statements, and runs when the lock is free', async () => {
   await observer.query('ALTER TABLE log.event OWNER TO CURRENT_USER');
   // A long read of the log blocks a change of the table, and all statements queue behind the change.
   await locker.query('BEGIN; SELECT 1 FROM log.event LIMIT 1');
@@ -247,7 +247,7 @@ test('a migration that waits for a lock lets others pass, and is applied once th
   expect(rows).toEqual([{ owner: 'natter_event_queue' }]);
 });
 
-test('a limit of the users whom guests see is stored while messaging does not answer, and begins afterwards', async () => {
+test('a limit on the users that guests see is stored while messaging is unavailable, and applies afterwards', async () => {
   const { user_groups } = (await ask('GET', '/user_groups')).body;
   const idOf = (name: string): number => user_groups.find((group: { name: string }) => group.name === name).id;
   const limitTo = (name: string) => ask('PATCH', '/realm', { can_access_all_users_group: { new: idOf(name) } });
@@ -266,7 +266,7 @@ test('a limit of the users whom guests see is stored while messaging does not an
   expect(await isInForce()).toBe(false);
 });
 
-test('a limit of the users whom guests see is not tried if the change is refused', async () => {
+test('a limit on the users that guests see is not tried if the change is refused', async () => {
   const { user_groups } = (await ask('GET', '/user_groups')).body;
   const idOf = (name: string): number => user_groups.find((group: { name: string }) => group.name === name).id;
   const limit = (value: object) => ask('PATCH', '/realm', { can_access_all_users_group: value });
@@ -315,7 +315,7 @@ const grown = (before: Record<string, number>, after: Record<string, number>): R
       .filter(([, count]) => count > 0),
   );
 
-describe('while a service does not answer, administrators learn so, and the rest as usual', () => {
+describe('administrators see the unavailable service and all other values', () => {
   const stateOf = async () => {
     const { status, body } = await ask('GET', '/server/status');
     const silent = (body.services ?? []).filter((one: { is_available: boolean }) => !one.is_available);
@@ -328,7 +328,7 @@ describe('while a service does not answer, administrators learn so, and the rest
     ['presence', { online: null }],
     ['event-queue', { queues: null }],
     ['users', {}],
-  ])('%s', async (program, unknown) => {
+  ])('while %s does not respond', async (program, unknown) => {
     const { body } = await ask('POST', '/register', { event_types: ['message'] });
     // Other tests left queues, and the number that the server tells may be seconds old.
     const alive = await observer.query('SELECT FROM event_queue.queue WHERE expires_at > now()');

@@ -150,7 +150,7 @@ test('an event of many parts, or one that fails for long, is not parked after pr
   expect(await parkedIn(realmId)).toEqual([]);
 });
 
-test('processes that begin at the same time, or were killed a few times, park nothing', async () => {
+test('events are not parked if processes start simultaneously or were killed a few times', async () => {
   const realmId = 4;
   await realmWithEvents(realmId, 3);
   for (let killed = 0; killed < 7; killed++) expect(await runProcess(realmId, [1], 3)).toBe(true);

@@ -112,7 +112,7 @@ test.each([
       await client.end();
     },
   ],
-])('when %s, no version is given again', async (_, begin) => {
+])('when %s, versions are not reused', async (_, begin) => {
   await admin.query('SELECT log.create_realm($1)', [realm]);
   expect(await bump(['realm'])).toBeUndefined();
   let lost: Record<string, number> = {};

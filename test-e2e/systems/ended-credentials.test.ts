@@ -47,7 +47,7 @@ const stopped = (signal: NodeJS.Signals): void => {
 test.each([
   ['a long poll', {}],
   ['a poll that may not wait', { dont_block: true }],
-])('%s that came before its key ended, and is not held yet, answers with nothing from afterwards', async (_, form) => {
+])('%s that came before its key ended does not return later events', async (_, form) => {
   // On a busy machine the poll may wait longer for the stopped service than its deadline allows.
   let answer = await pollOfEndedKey(form);
   for (let tries = 1; answer.status === 503 && tries < 5; tries++) answer = await pollOfEndedKey(form);

@@ -27,7 +27,7 @@ async function send(content: string): Promise<number> {
   return answer.body.id;
 }
 
-test.each(['postgres', 'redis', 'nats'] as const)('everything continues after %s ended', async (name) => {
+test.each(['postgres', 'redis', 'nats'] as const)('the system continues after %s exits', async (name) => {
   const { queue_id } = (await ask('POST', '/register', { event_types: ['message'] })).body;
   const sent = [await send(`before ${name}`)];
   const { pid } = system.servers[name];

@@ -134,7 +134,7 @@ async function openTransactions(): Promise<number> {
 
 describe.each(Object.entries(operations))('%s', (name, run) => {
   test.each(Object.entries(failures))(
-    'leaves no connection in a transaction when a statement %s',
+    'does not leave a connection in a transaction when a statement %s',
     async (way, fail) => {
       for (let k = 1; k < 50; k++) {
         const state = failStatement(k, fail);
@@ -159,7 +159,7 @@ describe.each(Object.entries(operations))('%s', (name, run) => {
   );
 });
 
-test('a statement that is cancelled, in any place, leaves no connection in a transaction', async () => {
+test('cancelling any statement does not leave a connection in a transaction', async () => {
   for (const run of Object.values(operations))
     for (let ms = 0; ms < 12; ms++) {
       await withDeadline(ms, () => run(`cancelled ${ms} ${Math.random()}`)).catch(() => undefined);
@@ -168,7 +168,7 @@ test('a statement that is cancelled, in any place, leaves no connection in a tra
     }
 });
 
-describe('with a lock that is held', () => {
+describe('while a lock is held', () => {
   const locked = async <R>(work: () => Promise<R>): Promise<R> => {
     await locker.query('BEGIN; LOCK TABLE users.idempotency');
     try {
@@ -227,7 +227,7 @@ describe('with a lock that is held', () => {
     expect(await Promise.all(both)).toHaveLength(2);
   });
 
-  test('a write that gives up does not take those of its batch with it', async () => {
+  test('a write that times out does not fail the other writes of its batch', async () => {
     const commits = commit();
     const send = (key: string) => () => commits(realmId, { ...decided, claim: claim(key) });
     let patient: Promise<unknown> = Promise.resolve();
@@ -242,7 +242,7 @@ describe('with a lock that is held', () => {
   });
 });
 
-test('a transaction that Postgres sees too late is not committed', async () => {
+test('a transaction that reaches Postgres too late is not committed', async () => {
   await expect(
     database.connect(async ({ query }) => {
       await query('BEGIN');
@@ -256,7 +256,7 @@ test('a transaction that Postgres sees too late is not committed', async () => {
   });
 });
 
-test('a snapshot whose transaction has ended is unavailable, not an unknown error', async () => {
+test('a snapshot of an ended transaction returns SERVICE_UNAVAILABLE', async () => {
   const { id } = await exportSnapshot(database, async (snapshot) => snapshot);
   const read = inSnapshot(database, id, (executor) => executor.one(counts`SELECT count(*) FROM users.account`));
   await expect(read).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

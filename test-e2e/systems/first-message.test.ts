@@ -58,8 +58,8 @@ describe('a stock client', () => {
   });
 });
 
-describe('sending', () => {
-  test('a retry with the same idempotency key gives the same message, also at the same moment', async () => {
+describe('for messages', () => {
+  test('a retry with the same idempotency key returns the same message, even simultaneously', async () => {
     const form = { type: 'channel', to: 'general', topic: 'retry', content: 'once' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
@@ -72,7 +72,7 @@ describe('sending', () => {
     expect(other.status).toBe(422);
   });
 
-  test('parameters the operation does not know are listed', async () => {
+  test('unknown parameters are listed in the response', async () => {
     const { body } = await post('member', '/messages', {
       type: 'channel',
       to: 'general',
@@ -83,7 +83,7 @@ describe('sending', () => {
     expect(body.ignored_parameters_unsupported).toEqual(['stray']);
   });
 
-  test('a private channel one is not in answers like one that does not exist', async () => {
+  test('a private channel responds to a non-subscriber like a channel that does not exist', async () => {
     await post('member', '/users/me/subscriptions', { subscriptions: [{ name: 'hidden' }], invite_only: true });
     const hidden = await post('member2', '/messages', { type: 'channel', to: 'hidden', topic: 't', content: 'c' });
     const absent = await post('member2', '/messages', { type: 'channel', to: 'absent', topic: 't', content: 'c' });
@@ -91,7 +91,7 @@ describe('sending', () => {
     expect(hidden.body.code).toBe('STREAM_DOES_NOT_EXIST');
   });
 
-  test('a former subscriber gets nothing sent after the unsubscribe was answered', async () => {
+  test('a former subscriber does not receive messages sent after the response to the unsubscribe', async () => {
     const { body: queue } = await post('member2', '/register', { event_types: ['message'] });
     await request(system.url, system.people.member2, 'DELETE /users/me/subscriptions', {
       subscriptions: ['sandbox'],
@@ -132,14 +132,14 @@ describe('sending', () => {
   });
 });
 
-describe('queues', () => {
-  test("somebody else's queue answers like an unknown one", async () => {
+describe('an event queue', () => {
+  test('of another user responds like an unknown queue', async () => {
     const { body: queue } = await post('member', '/register', { event_types: ['message'] });
     const foreign = await get('member2', '/events', { queue_id: queue.queue_id, last_event_id: -1, dont_block: true });
     expect(foreign.body).toMatchObject({ code: 'BAD_EVENT_QUEUE_ID', queue_id: queue.queue_id });
   });
 
-  test('an older cursor is served again with the same ids', async () => {
+  test('returns the same ids again for an older cursor', async () => {
     const { body: queue } = await post('member', '/register', { event_types: ['message'] });
     await post('member2', '/messages', { type: 'direct', to: [system.people.member.user_id], content: 'again' });
     const poll = (last: number) =>
@@ -150,7 +150,7 @@ describe('queues', () => {
     expect((await poll(-1)).body.events).toEqual(first.body.events);
   });
 
-  test('a deleted queue is gone', async () => {
+  test('does not exist after it is deleted', async () => {
     const { body: queue } = await post('member', '/register', { event_types: ['message'] });
     const remove = () => request(system.url, system.people.member, 'DELETE /events', { queue_id: queue.queue_id });
     expect((await remove()).status).toBe(200);
@@ -161,7 +161,7 @@ describe('queues', () => {
   });
 });
 
-describe('nothing acknowledged is lost, doubled or reordered, and nobody registers again', () => {
+describe('acknowledged messages are not lost, duplicated or reordered, and queues survive', () => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = randomOf(seed);
 
@@ -174,7 +174,7 @@ describe('nothing acknowledged is lost, doubled or reordered, and nobody registe
     expect(Math.max(...report.inFlightAtDisturbances)).toBeGreaterThan(0);
   });
 
-  test(`when Redis, NATS and Postgres are killed and come back (seed ${seed})`, async () => {
+  test(`when Redis, NATS and Postgres are killed and restarted (seed ${seed})`, async () => {
     const report = await killEveryServer(system, 20, random);
     console.log(
       `servers: ${report.acknowledged} acknowledged, in flight at each kill ${report.inFlightAtDisturbances.join(' ')}`,

@@ -88,7 +88,7 @@ async function waiting(count: number): Promise<void> {
   await expect.poll(waits, { interval: 20 }).toBe(count);
 }
 
-test('changes that wait for a gate in one process pass it one after the other, before others hold it again', async () => {
+test('changes that wait for a gate in one process pass before another process holds the gate again', async () => {
   const [users, messaging, other] = [processOf('users'), processOf('messaging'), processOf('messaging')];
   const attempt = async (): Promise<string[]> => {
     const release = await heldBy(messaging, ['users']);
@@ -110,7 +110,7 @@ test('changes that wait for a gate in one process pass it one after the other, b
   expect(orders.at(-1)).toBe(inTurn);
 });
 
-test('a process where changes never end gives others their turn at the gate', async () => {
+test('a process with endless changes lets other processes hold the gate', async () => {
   const users = processOf('users');
   let isOver = false;
   const endless = Array.from({ length: 4 }, async () => {
@@ -123,7 +123,7 @@ test('a process where changes never end gives others their turn at the gate', as
   await Promise.all(endless);
 });
 
-test('who decides again on a channel does not hold up changes of users', async () => {
+test('decisions about a channel do not delay changes of users', async () => {
   const release = await heldBy(processOf('messaging'), ['channels']);
   await processOf('users').change();
   await release();

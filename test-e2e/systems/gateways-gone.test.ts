@@ -71,7 +71,7 @@ async function areBack(victims: readonly Child[]): Promise<void> {
 const untilRow = (text: string, values: unknown[]) =>
   expect.poll(async () => (await postgres.query(text, values)).rowCount).toBe(1);
 
-test('a queue outlives the absence of all gateways, and a restart of event-queue meanwhile', async () => {
+test('a queue survives while all gateways are down, even if event-queue restarts meanwhile', async () => {
   const queue = await register();
   expect((await poll(queue)).status).toBe(200);
   await without(gateways(), async () => {
@@ -92,7 +92,7 @@ test('a queue outlives the absence of all gateways, and a restart of event-queue
   await areBack(gateways());
 });
 
-test('a queue outlives the absence of users, without which no poll is authenticated', async () => {
+test('a queue survives while users, which authenticates polls, is down', async () => {
   const queue = await register();
   expect((await poll(queue)).status).toBe(200);
   await without(users(), async () => {
@@ -105,7 +105,7 @@ test('a queue outlives the absence of users, without which no poll is authentica
   await areBack(users());
 });
 
-test('a queue that nobody polls ends while one of two gateways is gone', async () => {
+test('a queue that is not polled expires while one of two gateways is down', async () => {
   const queue = await register();
   await without(gateways().slice(1), () =>
     untilRow(`SELECT WHERE NOT EXISTS (SELECT FROM event_queue.queue WHERE queue_id = $1)`, [queue.queue_id]),

@@ -116,7 +116,7 @@ test('a write with text that Postgres cannot store is refused before it joins a 
   expect(new Set(all.flat().map(({ transaction }) => transaction)).size).toBe(1);
 });
 
-test('of realms that are committed together, one is refused, one waits, and the others are committed', async () => {
+test('in a shared commit, one realm can be refused and one can wait while the others are committed', async () => {
   const [fine, stale, locked] = realms as [number, number, number];
   await locker.query('BEGIN');
   await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [locked]);
@@ -147,7 +147,7 @@ test('of realms that are committed together, one is refused, one waits, and the 
   expect(await recorded(locked)).toMatchObject([{ number: 1, answer: { result: { id: 1 } } }]);
 });
 
-test('of several writes of a realm, only those with outdated versions are refused', async () => {
+test('only the writes of a realm with outdated versions are refused', async () => {
   const [one, other] = realms as [number, number];
   const commits = committer();
   const all = await Promise.allSettled([
@@ -163,7 +163,7 @@ test('of several writes of a realm, only those with outdated versions are refuse
   expect(await keysIn(one)).toEqual(['fine']);
 });
 
-test('a key that is taken in one realm refuses no write of another', async () => {
+test('a key that is used in one realm does not refuse writes of other realms', async () => {
   const [one, other, third] = realms as [number, number, number];
   await committer()(one, decided('taken'));
   const commits = committer();
@@ -180,14 +180,14 @@ test('a key that is taken in one realm refuses no write of another', async () =>
   expect(await recorded(one)).toHaveLength(1);
 });
 
-test('a write to a realm without a log is refused, and those of other realms are committed', async () => {
+test('a write to a realm without a log is refused, and writes to other realms are committed', async () => {
   const commits = committer();
   const [absent, fine] = [commits(999_999, decided('key')), commits(realmAt(0), decided('key'))];
   await expect(absent).rejects.toMatchObject({ code: 'NT404' });
   expect(await fine).toEqual({ id: 1 });
 });
 
-test('a service cannot append for another, or events of others, in several realms', async () => {
+test('a service cannot append to several realms for another service, or events of another service', async () => {
   const append = (source: string, type: string) =>
     database().any(
       sql.unsafe`SELECT log.append_many(${source}, ${JSON.stringify([{ realm_id: realmAt(0), basis: {}, events: [{ type }] }])}::json)`,
@@ -197,7 +197,7 @@ test('a service cannot append for another, or events of others, in several realm
   expect(await recorded(realmAt(0))).toEqual([]);
 });
 
-test('while versions change, two processes leave no gap and commit nothing on an outdated version', async () => {
+test('while versions change, two processes leave no gap and do not commit on an outdated version', async () => {
   const versionRow = z.object({ version: z.number() });
   const versionIn = async (own: Database, realm: number): Promise<number> =>
     (await own.one(sql.type(versionRow)`SELECT version FROM log.versions(${realm}, ${sql.array(['actor:1'], 'text')})`))

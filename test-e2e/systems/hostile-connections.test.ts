@@ -47,7 +47,7 @@ async function gatewayMemory(): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) / 1024;
 }
 
-test('headers that never end are answered with 408, and an idle connection is closed', async () => {
+test('headers that never end return 408, and an idle connection is closed', async () => {
   const [slow, silent, idle] = await Promise.all([1, 2, 3].map(() => RawSocket.open(system.url)));
   slow?.send('GET / HTTP/1.1\r\nHost:');
   idle?.send(`GET /api/v1/users/me HTTP/1.1\r\n${head}\r\n`);
@@ -57,7 +57,7 @@ test('headers that never end are answered with 408, and an idle connection is cl
   await isWell();
 });
 
-test('a body that stalls or trickles is answered with 408', async () => {
+test('a body that stalls or trickles returns 408', async () => {
   const [stalled, trickling] = await Promise.all([1, 2].map(() => RawSocket.open(system.url)));
   for (const socket of [stalled, trickling])
     socket?.send(
@@ -79,7 +79,7 @@ async function stalledCuts(): Promise<number> {
   return Number(/^natter_connections_cut_total\{.*"stalled".*\} (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-test('a client that does not read its answers is cut; a held poll is not', async () => {
+test('a client that does not read its responses is disconnected, but a held poll is not', async () => {
   const { body } = await request(system.url, system.people.owner, 'POST /register', { event_types: ['drafts'] });
   const poll = await RawSocket.open(system.url);
   poll.send(`GET /api/v1/events?queue_id=${body.queue_id}&last_event_id=-1 HTTP/1.1\r\n${head}\r\n`);
@@ -114,7 +114,7 @@ async function runsOf(program: string, operation: string): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-test('a reader of server-sent events that stalls is cut, and the gateway does not keep what it does not read', async () => {
+test('a stalled reader of server-sent events is disconnected, and its unread events are not kept', async () => {
   const { owner } = system.people;
   const { body } = await request(system.url, owner, 'POST /register', { event_types: ['drafts'] });
   const stream = await RawSocket.open(system.url);
@@ -142,7 +142,7 @@ test('a reader of server-sent events that stalls is cut, and the gateway does no
   await isWell();
 });
 
-test('clients that hang up inside the download of a file end it', async () => {
+test('a download ends when its client disconnects', async () => {
   const size = 24 * 1024 * 1024;
   const form = Buffer.concat([
     Buffer.from('--b\r\nContent-Disposition: form-data; name="f"; filename="large.bin"\r\n\r\n'),
@@ -187,7 +187,7 @@ test('clients that hang up inside the download of a file end it', async () => {
   await isWell();
 });
 
-test('files that arrive byte by byte are stored as they were sent, and hold up nobody', async () => {
+test('files that arrive byte by byte are stored unchanged and do not delay others', async () => {
   const content = Array.from({ length: 2_000 }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
   const form = `--b\r\nContent-Disposition: form-data; name="f"; filename="slow.txt"\r\n\r\n${content}\r\n--b--\r\n`;
   const request_ = `POST /api/v1/user_uploads HTTP/1.1\r\n${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\n\r\n${form}`;
@@ -206,7 +206,7 @@ test('files that arrive byte by byte are stored as they were sent, and hold up n
   }
 });
 
-test('one address has so many connections and no more', async () => {
+test('an address has a limited number of connections', async () => {
   const sockets = await Promise.all(Array.from({ length: 120 }, () => RawSocket.open(system.url)));
   const extra = sockets.slice(60);
   await Promise.all(extra.map((socket) => socket.closed));
@@ -223,7 +223,7 @@ test('one address has so many connections and no more', async () => {
   await isWell();
 });
 
-test('40 uploads of 20 MiB at a time by one user are held within their budget, and it comes back', async () => {
+test('40 simultaneous uploads of 20 MiB by one user stay within their budget, which is released afterwards', async () => {
   const size = 20 * 1024 * 1024;
   const before = await gatewayMemory();
   const file = '--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n';
@@ -263,7 +263,7 @@ test('40 uploads of 20 MiB at a time by one user are held within their budget, a
   await isWell();
 });
 
-test('chunks of one byte cost no more than their bytes', async () => {
+test('chunks of one byte do not cost more than their bytes', async () => {
   const before = await gatewayMemory();
   const socket = await RawSocket.open(system.url);
   socket.send(
@@ -277,7 +277,7 @@ test('chunks of one byte cost no more than their bytes', async () => {
   await isWell();
 });
 
-test('the operations server survives odd requests too', async () => {
+test('the operations server survives malformed requests too', async () => {
   for (const child of system.children) {
     const url = `http://127.0.0.1:${child.operationsPort()}`;
     for (const bytes of [

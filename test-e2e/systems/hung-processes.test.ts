@@ -49,7 +49,7 @@ async function runIn(child: ReturnType<typeof childOf>, expression: string): Pro
   socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
 }
 
-test('a process in an endless loop logs where it hangs and is replaced, and no request fails', async () => {
+test('a process in an endless loop logs its position and is replaced, and all requests succeed', async () => {
   const hung = childOf('messaging');
   const before = hung.pid();
   await runIn(hung, 'setTimeout(function endlessLoop() { for (;;); }, 0)');
@@ -99,7 +99,7 @@ async function requestOnNewConnection(): Promise<Attempt> {
   return { openedAt, outcome };
 }
 
-test('a gateway that is stopped is replaced, and loses only connections that it had accepted', async () => {
+test('a stopped gateway is replaced, and only connections that it had accepted are lost', async () => {
   const stopped = childOf('gateway');
   const before = stopped.pid();
   const attempts: Attempt[] = [];
@@ -127,7 +127,7 @@ test('a gateway that is stopped is replaced, and loses only connections that it 
   expect((await send('after')).status).toBe(200);
 });
 
-test('a connection that is opened while no gateway runs waits for the next one', async () => {
+test('a connection that is opened while all gateways are down waits for the next gateway', async () => {
   const gateways = system.children.filter(({ program }) => program === 'gateway');
   const before = gateways.map((gateway) => gateway.pid());
   for (const gateway of gateways) gateway.kill('SIGKILL');
@@ -144,7 +144,7 @@ function isRunning(pid: number | undefined): boolean {
   }
 }
 
-test('a process is replaced when it was seen stopped without a break for three seconds', () => {
+test('a process is replaced after it was stopped for three seconds without a break', () => {
   const seen = createStopCount();
   expect([true, true, true, true, true, false].map(seen)).toEqual([false, false, false, false, false, false]);
   expect([true, true, true, true, true, true].map(seen)).toEqual([false, false, false, false, false, true]);

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { request } from '../api.ts';
 import { statementGate } from '../statement-gate.ts';
 
-test('a first start that is stopped between two accounts is continued by the next one', async () => {
+test('a first start that is stopped between two accounts is continued by the next start', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
   const stopping = new AbortController();
   const first = startSystem({

@@ -136,7 +136,7 @@ test('a realm whose creation is killed before any statement does not exist, and 
   for (const host of stoppedAt) await complete(host);
 });
 
-test('default channels exist after channels is killed before any statement that creates them', async () => {
+test('default channels exist even if channels is killed before any statement that creates them', async () => {
   let statements = 0;
   for (let isOver = false; !isOver; statements++) {
     const host = `c${statements}.example`;
@@ -161,7 +161,7 @@ async function killedWhile(host: string, number: number | 'committed'): Promise<
   gateOf('users').release();
 }
 
-test('the realm of a command that is killed before the commit is complete after the next run', async () => {
+test('a realm whose command is killed before the commit is complete after the next run', async () => {
   const host = 'before.example';
   await killedWhile(host, 5);
   // Postgres ends a transaction that waited for too long: then the next run creates the realm.
@@ -169,7 +169,7 @@ test('the realm of a command that is killed before the commit is complete after 
   await complete(host);
 });
 
-test('a command that is killed before the answer leaves a complete realm, which the next run describes', async () => {
+test('a command that is killed before the response leaves a complete realm, which the next run describes', async () => {
   const host = 'answer.example';
   await killedWhile(host, 'committed');
   await complete(host);
@@ -179,7 +179,7 @@ test('a command that is killed before the answer leaves a complete realm, which 
   await complete(host);
 });
 
-test('a command that is killed after the creation leaves a realm whose default channels appear', async () => {
+test('a command that is killed after the creation leaves a realm that later gets its default channels', async () => {
   const host = 'late.example';
   const stop = gateOf('channels').stopAt(`o@${host}`, 1);
   const kill = new AbortController();

@@ -31,7 +31,7 @@ async function streamSize(): Promise<{ bytes: number; entries: number }> {
   return { bytes: entries.flatMap(([, fields]) => fields).join('').length, entries: entries.length };
 }
 
-test('the log of a realm with large messages stays below its bound in Redis, and an old queue gets every event once and in order', async () => {
+test('the log of large messages stays below its bound in Redis, and an old queue gets each event once in order', async () => {
   const { queue_id } = (await ask('POST', '/register', { event_types: ['message'], apply_markdown: true })).body;
   const ids: number[] = [];
   let written = 0;

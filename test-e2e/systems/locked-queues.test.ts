@@ -43,8 +43,8 @@ async function waitingExtensions(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-describe('while the table of queues is locked', () => {
-  test('a held poll whose queue has to be extended delivers at once', async () => {
+describe('while the queue table is locked', () => {
+  test('a held poll whose queue must be extended delivers at once', async () => {
     let isBefore = false;
     // On a busy machine the extension may reach its deadline before the message has arrived.
     for (let attempt = 0; !isBefore && attempt < 10; attempt++) {
@@ -64,7 +64,7 @@ describe('while the table of queues is locked', () => {
     expect(isBefore).toBe(true);
   });
 
-  test('no queue expires, however short its idle time is', async () => {
+  test('queues do not expire, however short their idle time is', async () => {
     const queue = await openQueue(2);
     await locker.query('BEGIN; LOCK TABLE event_queue.queue');
     const hasExpired = async (): Promise<boolean> => {

@@ -63,7 +63,7 @@ function databaseOf(schema: 'users' | 'messaging' | 'channels'): Database {
 const inRealm = <R>(unitOfWork: UnitOfWork, schema: string, work: (work: Work) => Promise<R>): Promise<R> =>
   unitOfWork({ realmId: id, schema, claim: undefined }, work);
 
-test('a draft is stored while linkifiers change in the realm that has the number of its user', async () => {
+test('a draft is stored while linkifiers change in a realm with the same number as its user', async () => {
   await inRealm(users, 'users', async (work) => {
     await lock(work, 'linkifiers');
     await inRealm(messaging, 'messaging', (other) => lockFor(other, 'drafts', id, 'shared'));
@@ -96,7 +96,7 @@ test('the time that a unit waits for a lock does not count as its cost', async (
   expect(await waiter).toBe(0);
 });
 
-test('linkifiers wait for a process of the previous release that changes them, and it waits for them', async () => {
+test('changes of linkifiers and those of a process of the previous release wait for each other', async () => {
   const previous = new pg.Client({ connectionString: serviceUrl(servers.postgresUrl, 'users', 'secret') });
   await previous.connect();
   const order: string[] = [];
@@ -133,43 +133,40 @@ test.each<[DefaultList, number, (realmId: number, name: string) => Query]>([
     (realmId, name) =>
       sql.unsafe`INSERT INTO channels.default_group (realm_id, name, description) VALUES (${realmId}, ${name}, '')`,
   ],
-])(
-  'of two units that change the default %s at once, the last one announces both changes',
-  async (list, realmId, add) => {
-    const admin = new pg.Client(servers.postgresUrl);
-    await admin.connect();
-    await admin.query(`SELECT log.create_realm(${realmId})`);
-    const unitOfWork = createUnitOfWork(databaseOf('channels'), ignored);
-    const directory = { nonGuests: () => [] } as unknown as Directory;
-    const adding = (name: string, announced: () => Promise<void>) =>
-      unitOfWork({ realmId, schema: 'channels', claim: undefined }, async (work) => {
-        await work.run(add(realmId, name));
-        await announceDefaults({ work, directory }, [list]);
-        await announced();
-      });
-    const [read, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const first = adding('first', () => {
-      read.resolve();
-      return released.promise;
+])('if two units change the default %s at once, the last one announces both changes', async (list, realmId, add) => {
+  const admin = new pg.Client(servers.postgresUrl);
+  await admin.connect();
+  await admin.query(`SELECT log.create_realm(${realmId})`);
+  const unitOfWork = createUnitOfWork(databaseOf('channels'), ignored);
+  const directory = { nonGuests: () => [] } as unknown as Directory;
+  const adding = (name: string, announced: () => Promise<void>) =>
+    unitOfWork({ realmId, schema: 'channels', claim: undefined }, async (work) => {
+      await work.run(add(realmId, name));
+      await announceDefaults({ work, directory }, [list]);
+      await announced();
     });
-    await read.promise;
-    let hasEnded = false;
-    const second = adding('second', async () => undefined).finally(() => {
-      hasEnded = true;
-    });
-    const isWaiting = async () => (await admin.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0;
-    await expect.poll(async () => hasEnded || (await isWaiting())).toBe(true);
-    released.resolve();
-    await Promise.all([first, second]);
-    const { rows } = await admin.query(`
+  const [read, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const first = adding('first', () => {
+    read.resolve();
+    return released.promise;
+  });
+  await read.promise;
+  let hasEnded = false;
+  const second = adding('second', async () => undefined).finally(() => {
+    hasEnded = true;
+  });
+  const isWaiting = async () => (await admin.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0;
+  await expect.poll(async () => hasEnded || (await isWaiting())).toBe(true);
+  released.resolve();
+  await Promise.all([first, second]);
+  const { rows } = await admin.query(`
     SELECT json_array_length(coalesce(event->'body'->'default_streams', event->'body'->'default_stream_groups')) AS length
     FROM log.event WHERE realm_id = ${realmId} ORDER BY number`);
-    expect(rows.map(({ length }) => length)).toEqual([1, 2]);
-    await admin.end();
-  },
-);
+  expect(rows.map(({ length }) => length)).toEqual([1, 2]);
+  await admin.end();
+});
 
-describe('two schedulers apply retention while somebody changes an old message', () => {
+describe('while two schedulers apply retention and a client changes an old message', () => {
   const [aged, other] = [1, 2];
   const retention = {
     readsOn: () => false,
@@ -246,7 +243,7 @@ describe('two schedulers apply retention while somebody changes an old message',
   });
 });
 
-test('the daily figures of a large realm are updated some channels at a time, and each once', async () => {
+test('the daily figures of a large realm are updated in groups of channels, each channel once', async () => {
   const large = id + 1;
   const url = servers.postgresUrl;
   const owner = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
@@ -360,7 +357,7 @@ describe('units that change references to one file', () => {
     expect((await told(file)).map(({ used }) => used)).toEqual([10, 15]);
   });
 
-  test('do not wait for each other in both directions', async () => {
+  test('do not deadlock', async () => {
     const before = await deadlocks();
     const forgetAll = (attachment: number) => async (work: Work) => {
       await work.run(sql.unsafe`DELETE FROM messaging.attachment WHERE id = ${attachment}`);

@@ -100,7 +100,7 @@ describe.each(Object.keys(states) as (keyof typeof states)[])('a partition that 
   });
 });
 
-test('a detachment that was cut off is finished although the transaction of the lock has a snapshot', async () => {
+test('an interrupted detachment is finished even if the transaction of the lock has a snapshot', async () => {
   const holding: Database['connect'] = (work) =>
     database.connect((connection) =>
       work({
@@ -118,7 +118,7 @@ test('a detachment that was cut off is finished although the transaction of the 
   expect((await endPartitions({ ...database, connect: holding }, 1))?.dropped).toEqual([name]);
 });
 
-test('old partitions are dropped although the detachment of a later one was cut off', async () => {
+test('old partitions are dropped even if the detachment of a later one was interrupted', async () => {
   await admin.query('SELECT log.create_realm(5)');
   const name = await moveTo(-20, 5, [1, 1]);
   const yesterday = await moveTo(-1, 5, [1, 1]);
@@ -127,7 +127,7 @@ test('old partitions are dropped although the detachment of a later one was cut 
   await admin.query(`DROP TABLE log.${yesterday}`);
 });
 
-test('events that were stored while the clock was set back end no earlier ones before their time', async () => {
+test('events stored while the clock was set back do not shorten the life of earlier events', async () => {
   await admin.query('SELECT log.create_realm(6)');
   await append(6, 12);
   const first = await moveTo(-12, 6, [1, 3]);
@@ -146,7 +146,7 @@ test('events that were stored while the clock was set back end no earlier ones b
   await admin.query(`DROP TABLE log.${yesterday}`);
 });
 
-test('events that were stored while the clock was ahead keep no older ones', async () => {
+test('events stored while the clock was ahead do not prolong the life of older events', async () => {
   await admin.query('SELECT log.create_realm(7)');
   await append(7, 6);
   const old = await moveTo(-10, 7, [3, 4]);

@@ -92,7 +92,7 @@ const tell = (what: string, { sent, inFlight, longestMs }: Report) =>
     `${what}: seed ${seed}, ${sent} messages, in flight ${inFlight.join(' ')}, longest ${Math.round(longestMs)} ms`,
   );
 
-test('a write whose process is killed is done once by another, and no request fails', async () => {
+test('a write whose process is killed is done once by another process, and all requests succeed', async () => {
   const random = randomOf(seed);
   const report = await under('killed', async (tick) => {
     for (let round = 0; round < 6; round++) {
@@ -112,7 +112,7 @@ test('a write whose process is killed is done once by another, and no request fa
   await expectOnce('killed', report);
 });
 
-test('a process that hangs loses its work to another, and what it did late is done once', async () => {
+test('the work of a hung process is done by another process, and its late work is not done twice', async () => {
   const listener = await asUser('messaging');
   let direct = 0;
   listener.subscribe('natter-at.messaging.*.*.gateway', { callback: () => void direct++ });
@@ -134,7 +134,7 @@ test('a process that hangs loses its work to another, and what it did late is do
   await expectOnce('stopped', report);
 });
 
-test('a process that was stopped for long does nothing that was asked before', async () => {
+test('a process that was stopped for long does not handle requests from before the stop', async () => {
   const url = system.servers.postgresUrl;
   const admin = createDatabase({ url, maxConnections: 1, name: 'test', onError: () => undefined });
   const report = await under('asked before', async (tick) => {
@@ -181,7 +181,7 @@ async function pastHungUsers(caller: string, ask: () => Promise<string[]>): Prom
   return failures;
 }
 
-test('services send their calls past a process that hangs, also one that started after them', async () => {
+test('services send their calls to other processes while one hangs, even one that started after them', async () => {
   const failures = await pastHungUsers('event-queue', async () => {
     const { status, body } = await request(system.url, system.people.owner, 'POST /register', {
       event_types: ['message'],
@@ -252,7 +252,7 @@ test.each([
   }
 });
 
-test('a restart of NATS delays what is under way, and nothing fails or is done twice', async () => {
+test('a restart of NATS delays requests, but does not fail or repeat them', async () => {
   const { nats } = system.servers;
   const report = await under('cut', async (tick) => {
     for (let round = 0; round < 3; round++) {
@@ -276,7 +276,7 @@ const asUser = (user: 'gateway' | 'messaging' | 'users') => {
   return connect({ servers: host, user: username, pass: decodeURIComponent(password), inboxPrefix: `_INBOX.${user}` });
 };
 
-test('a call that came again is answered as another process did it, not "Nothing to change"', async () => {
+test('a repeated call returns the result of the first process instead of "Nothing to change"', async () => {
   const { owner } = system.people;
   const send = { type: 'channel', to: 'general', topic: 'again', content: 'before' };
   const { id } = (await request(system.url, owner, 'POST /messages', send)).body;

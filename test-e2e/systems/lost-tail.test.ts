@@ -55,7 +55,7 @@ const poll = (queueId: string, last: number) =>
     dont_block: true,
   });
 
-test('ids of events that are never recorded are not given again after Redis was emptied', async () => {
+test('ids of ephemeral events are not reused after Redis was emptied', async () => {
   const { member, owner } = system.people;
   const queue = await register(['typing']);
   const ids: number[] = [];
@@ -79,7 +79,7 @@ test('ids of events that are never recorded are not given again after Redis was 
   expect([...new Set(ids)].sort((a, b) => a - b)).toEqual(ids);
 });
 
-test('the first event that is never recorded after a wipe has an id of its own: whoever follows sees it', async () => {
+test('the first ephemeral event after a wipe has a new id and reaches all clients', async () => {
   const { member, owner } = system.people;
   const queue = await register(['typing']);
   const redis = new Redis(system.servers.redisUrl);
@@ -115,7 +115,7 @@ test('the first event that is never recorded after a wipe has an id of its own: 
   expect(seenAtOnce).toContain(true);
 });
 
-test('when Redis comes back with older data, who comes then is among the next changes of presence', async () => {
+test('when Redis returns with older data, users who come online are in the next presence changes', async () => {
   const { member, owner, administrator, moderator, guest } = system.people;
   const come = async (who: typeof member, last: number) => {
     const form = { status: 'active', last_update_id: last };
@@ -218,7 +218,7 @@ async function expectNewBeginning(...given: number[]): Promise<void> {
   expect(events.map((event) => event.message.id)).toContain(next);
 }
 
-test('when Postgres loses its tail, queues end and none goes on with a hole', async () => {
+test('when Postgres loses its tail, queues end, so that they never continue with a gap', async () => {
   const [current, behind] = [await register(['message']), await register(['message'])];
   const kept = await send('kept');
   const restore = await savePostgres();
@@ -230,7 +230,7 @@ test('when Postgres loses its tail, queues end and none goes on with a hole', as
   await expectNewBeginning(...lost, after);
 });
 
-test('when Postgres loses its tail, queues of a realm in which nothing happens end too', async () => {
+test('when Postgres loses its tail, queues of a realm without new events end too', async () => {
   const queue = await register(['message']);
   const kept = await send('kept');
   await asAdmin((admin) => admin.run(sql.unsafe`UPDATE log.clock SET last_at = last_at - interval '1 hour'`));

@@ -70,7 +70,7 @@ async function killUsers(): Promise<void> {
   }
 }
 
-test('mails that wait for the mail server survive the death of all processes, and wait sealed', async () => {
+test('mails that wait for the mail server survive the death of all processes and are stored encrypted', async () => {
   rules.refusal = () => 451;
   const email = 'waits@natter.example';
   await invite(email);
@@ -89,7 +89,7 @@ test('mails that wait for the mail server survive the death of all processes, an
   expect(receivedBy(email)).toBe(1);
 });
 
-test('two processes send each mail once, also while the server accepts slowly', async () => {
+test('two processes send each mail once, even if the mail server is slow', async () => {
   rules.beforeConfirmation = () => new Promise((resolve) => setTimeout(resolve, 300));
   const addresses = Array.from({ length: 40 }, (_, index) => `slow${index}@natter.example`);
   await invite(...addresses.slice(0, 20));
@@ -98,7 +98,7 @@ test('two processes send each mail once, also while the server accepts slowly', 
   expect(addresses.map(receivedBy)).toEqual(addresses.map(() => 1));
 });
 
-test('a mail whose process is killed while it sends is sent by another one', async () => {
+test('a mail whose process is killed while sending is sent by another process', async () => {
   const email = 'hangs@natter.example';
   let isHanging = true;
   rules.beforeConfirmation = () => (isHanging ? new Promise(() => undefined) : Promise.resolve());
@@ -113,7 +113,7 @@ test('a mail whose process is killed while it sends is sent by another one', asy
   await expect.poll(waiting).toEqual([]);
 });
 
-test('a mail that the server refuses for good is not tried again, and counts', async () => {
+test('a mail that the server rejects permanently is not retried and counts as failed', async () => {
   rules.refusal = () => 550;
   const failed = async (): Promise<number> => {
     const texts = system.children
@@ -145,7 +145,7 @@ test('a mail whose link has expired is not sent', async () => {
   expect(receivedBy(email)).toBe(0);
 });
 
-test('a mail that cannot be read delays no other, and expires', async () => {
+test('an unreadable mail does not delay others, and expires', async () => {
   const seal = createKeySeal(earlierSecret);
   const email = 'beside@natter.example';
   const good = seal.seal(JSON.stringify({ to: email, subject: 'Hello', text: 'Hello' }));
@@ -163,7 +163,7 @@ test('a mail that cannot be read delays no other, and expires', async () => {
   expect(receivedBy(email)).toBe(1);
 });
 
-test('a request for a link whose process was lost is served by another one, once', async () => {
+test('a link request whose process was lost is served once by another process', async () => {
   const { user_id, email } = system.people.moderator;
   const nobody = 'nobody@natter.example';
   await database.run(sql.unsafe`
@@ -188,7 +188,7 @@ test('a link to set a password is mailed also after the clock of Postgres was se
   await database.run(sql.unsafe`DELETE FROM users.confirmation WHERE user_id = ${user_id}`);
 });
 
-test('invitations are deleted some days after they were closed or expired, a link after those that it made', async () => {
+test('invitations are deleted some days after they close or expire, and a link after its invitations', async () => {
   const { owner } = system.people;
   const insert = (key: string, is: { age: number; isClosed?: boolean; expiredDays?: number; link?: string }) =>
     database.run(sql.unsafe`

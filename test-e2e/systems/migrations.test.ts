@@ -33,13 +33,13 @@ async function migrated(): Promise<string[]> {
 
 const withoutChecksum = "SELECT name FROM public.migration WHERE coalesce(checksum, '') !~ '^[0-9a-f]{64}$'";
 
-test('every migration is applied once, with its checksum', async () => {
+test('every migration is applied once and stored with its checksum', async () => {
   expect((await migrated())[0]).toBe('migrated 001-log.sql');
   expect(await migrated()).toEqual([]);
   expect(await inPostgres(withoutChecksum)).toEqual([]);
 });
 
-test('an installation whose runner stored no checksums continues', async () => {
+test('an installation without stored checksums continues', async () => {
   await inPostgres('ALTER TABLE public.migration DROP COLUMN checksum');
   expect(await migrated()).toEqual([]);
   // The runner of the previous release may still apply one without a checksum.
@@ -48,7 +48,7 @@ test('an installation whose runner stored no checksums continues', async () => {
   expect(await inPostgres(withoutChecksum)).toEqual([]);
 });
 
-test('a migration waits for a server that is away, and one that does not wait fails', async () => {
+test('a migration waits for an unavailable server, and fails without the option to wait', async () => {
   const { hostname, port } = new URL(servers.postgresUrl);
   let isAway = true;
   const proxy = createServer((socket) => {
@@ -72,7 +72,7 @@ test('a migration waits for a server that is away, and one that does not wait fa
   await new Promise((resolve) => proxy.close(resolve));
 });
 
-test('a wrong password is not waited for', async () => {
+test('a migration with a wrong password does not wait', async () => {
   const url = new URL(serviceUrl(servers.postgresUrl, 'users', 'wrong'));
   const lines: string[] = [];
   await expect(migrate(url.href, 'secret', (line) => lines.push(line), { waitSeconds: 60 })).rejects.toThrow(
@@ -108,7 +108,7 @@ test('a service waits until the schema is the one of its release', async () => {
   expect(lines).toEqual([`waiting for PostgreSQL: the schema is at "", not yet at "${last}"`]);
 });
 
-test('nothing is applied while a file differs from what was applied under its name', async () => {
+test('migrations stop if a file differs from the applied one of the same name', async () => {
   const [before] = await inPostgres("SELECT checksum FROM public.migration WHERE name = '002-users.sql'");
   await inPostgres("UPDATE public.migration SET checksum = repeat('0', 64) WHERE name = '002-users.sql'");
   await inPostgres("DELETE FROM public.migration WHERE name = '006-presence.sql'");
@@ -119,7 +119,7 @@ test('nothing is applied while a file differs from what was applied under its na
   expect(await migrated()).toEqual([]);
 });
 
-test('a service may use a table that a migration adds to its schema without a grant, and no other service may', async () => {
+test('only the owning service may use a table that a migration adds to its schema without a grant', async () => {
   await inPostgres('CREATE TABLE users.added (id serial PRIMARY KEY, name text)');
   const insert = (schema: 'users' | 'channels') =>
     inPostgres(
@@ -132,7 +132,7 @@ test('a service may use a table that a migration adds to its schema without a gr
   await expect(insert('channels')).rejects.toThrow('permission denied');
 });
 
-test('each migration gives the services their rights before the next one, for triggers that write a new table', async () => {
+test('each migration grants the rights of the services before the next one, for triggers on new tables', async () => {
   await inPostgres('CREATE DATABASE other');
   const url = new URL(servers.postgresUrl);
   url.pathname = '/other';
@@ -153,7 +153,7 @@ test('each migration gives the services their rights before the next one, for tr
   await migrate(url.href, 'secret', () => undefined);
 });
 
-test('a dump that was restored without owners gets back those of the log and of its functions', async () => {
+test('the owners of the log and its functions are restored after a dump without owners', async () => {
   const owners = `SELECT p.oid::regprocedure::text AS name, p.proowner::regrole::text AS owner FROM pg_proc p
     WHERE p.pronamespace = 'log'::regnamespace
     UNION ALL SELECT 'log.event', relowner::regrole::text FROM pg_class WHERE oid = 'log.event'::regclass ORDER BY 1`;
@@ -169,7 +169,7 @@ test('a dump that was restored without owners gets back those of the log and of 
   expect(await inPostgres(mayCreate)).toEqual([{ may: false }]);
 });
 
-test('settings of a realm that named an archived channel name none, and an event says so', async () => {
+test('realm settings that name an archived channel are cleared, and clients receive an event', async () => {
   const { text = '' } = (await readMigrations()).find(({ name }) => name === '062-archived-channels.sql') ?? {};
   await inPostgres(`
     INSERT INTO users.realm (id, host, name, settings) OVERRIDING SYSTEM VALUE SELECT id, 'host ' || id, '', jsonb_build_object(

@@ -43,7 +43,7 @@ const logIn = (username: string, password: string, network: string, headers: Rec
     { username, password },
   );
 
-test('a person who logged in at an address before does so again while somebody else guesses there', async () => {
+test('a user with an earlier login from an address can log in while others guess passwords there', async () => {
   const { email, password } = system.people.member;
   const network = '192.0.2.1';
   expect((await logIn(email, password, network)).status).toBe(200);
@@ -63,7 +63,7 @@ test('a person who logged in at an address before does so again while somebody e
   expect((await logIn(email, password, network)).status).toBe(429);
 });
 
-test('a change of the own password is not refused because others at the address guess theirs', async () => {
+test('a change of the own password is not refused because of guesses of other users at the address', async () => {
   const { owner, administrator, moderator, member, member2, guest } = system.people;
   const change = (who: Credentials, old_password: string, new_password: string) =>
     request(
@@ -83,7 +83,7 @@ test('a change of the own password is not refused because others at the address 
   expect((await change(member2, 'another horse', member2.password)).status).toBe(200);
 });
 
-test('a stored answer does not tell whether a password is right: attempts with its key count', async () => {
+test('a stored response does not reveal whether a password is right, because attempts with its key count', async () => {
   const { email, password } = system.people.guest;
   const key = { 'idempotency-key': 'known to others' };
   const first = await logIn(email, password, '192.0.2.3', key);
@@ -106,7 +106,7 @@ test('a stored answer does not tell whether a password is right: attempts with i
   expect([(await change()).status, (await change()).status]).toEqual([200, 200]);
 });
 
-test('credentials stand in no log, whatever a request does with them', async () => {
+test('credentials are not logged, whatever a request does with them', async () => {
   const { email, password } = system.people.administrator;
   const secrets: string[] = [password, system.people.administrator.api_key];
   const spectator = new Client({ url: system.url, host: new URL(system.url).host });

@@ -99,7 +99,7 @@ test('a command connects again when its first connection to Postgres is cut', as
 });
 
 describe('natter realm create', () => {
-  test('makes a realm, its owner and default channels, into which new users come', async () => {
+  test('creates a realm, its owner and default channels for new users', async () => {
     const { owner, channels } = await createRealm('made.example');
     expect(channels).toEqual(['general', 'sandbox']);
     const member = await createUser('made.example', 'mia');
@@ -120,7 +120,7 @@ describe('natter realm create', () => {
     expect(await json('channel', 'list', '--host', 'bare.example')).toEqual([]);
   });
 
-  test('makes nothing if the owner is refused', async () => {
+  test('does not create a realm if the owner is rejected', async () => {
     const named = ['realm', 'create', '--host', 'half.example', '--name', 'Half', '--owner-email'];
     expect((await natter(...named, 'no address')).code).toBe(1);
     const hosts = (await json('realm', 'list')).map(({ host }: { host: string }) => host);
@@ -130,7 +130,7 @@ describe('natter realm create', () => {
 });
 
 describe('natter user, key and queue', () => {
-  test('list, create, change the role, and let a password be set', async () => {
+  test('list and create, change a role, and create a link to set a password', async () => {
     const host = 'people.example';
     const { owner } = await createRealm(host);
     const member = await createUser(host, 'max');
@@ -162,7 +162,7 @@ describe('natter user, key and queue', () => {
     expect(await json('queue', 'list', '--host', host)).toMatchObject([{ user_id: owner.user_id, email: owner.email }]);
   });
 
-  test('explain a group of commands', async () => {
+  test('print help for a group of commands', async () => {
     const { code, printed } = await natter('realm', '--help');
     expect([code, printed]).toEqual([0, expect.stringContaining('realm reactivate')]);
     expect(printed).not.toContain('user role');
@@ -170,7 +170,7 @@ describe('natter user, key and queue', () => {
   });
 });
 
-test('natter realm deactivate ends all sessions, and reactivate lets the same keys in again', async () => {
+test('natter realm deactivate ends all sessions, and reactivate accepts the same keys again', async () => {
   const host = 'paused.example';
   const { owner } = await createRealm(host);
   const neighbour = await createRealm('neighbour.example');
@@ -196,7 +196,7 @@ test('natter realm deactivate ends all sessions, and reactivate lets the same ke
   await owner.ok('POST', '/messages', { type: 'channel', to: 'general', topic: 't', content: 'again' });
 });
 
-test('messages due in a deactivated realm are sent when it is reactivated; notices of bots are deleted after a day', async () => {
+test('a reactivated realm sends its due messages, but bot notices are deleted after a day', async () => {
   const host = 'closed.example';
   const { id, owner } = await createRealm(host);
   const form = { full_name: 'Hook', short_name: 'hook', bot_type: 3, payload_url: 'https://hook.example/' };
@@ -226,7 +226,7 @@ test('messages due in a deactivated realm are sent when it is reactivated; notic
 });
 
 describe('natter realm delete', () => {
-  test('wants a deactivated realm and its exact name', async () => {
+  test('requires a deactivated realm and its exact name', async () => {
     const host = 'kept.example';
     const { owner, id } = await createRealm(host);
     const attempt = async (...args: string[]) => {
@@ -244,7 +244,7 @@ describe('natter realm delete', () => {
     expect(await attempt('--unfinished')).toEqual([0, expect.stringContaining('no deletion is unfinished')]);
   });
 
-  test('removes everything of the realm while its users send, also when killed halfway', async () => {
+  test('removes all data of the realm while its users send, even if it is killed halfway', async () => {
     const host = 'gone.example';
     const { owner, id } = await createRealm(host);
     const other = await createRealm('stays.example');
@@ -319,7 +319,7 @@ describe('natter realm delete', () => {
 });
 
 describe('natter doctor', () => {
-  test('tells that Redis cannot write its files, and that its memory is nearly full', async () => {
+  test('reports that Redis cannot write its files, and that its memory is nearly full', async () => {
     const redis = new Redis(system.servers.redisUrl);
     const saved = async (status: string) => {
       await redis.bgsave();
@@ -351,7 +351,7 @@ describe('natter doctor', () => {
     redis.disconnect();
   });
 
-  test('tells that Postgres is read-only', async () => {
+  test('reports that Postgres is read-only', async () => {
     const readOnly = async (isOn: boolean) => {
       const client = new pg.Client({ connectionString: system.servers.postgresUrl });
       await client.connect();
@@ -370,7 +370,7 @@ describe('natter doctor', () => {
     expect((await natter('doctor')).output).toContain('ok    space of Postgres: 16 MiB could be written');
   });
 
-  test('tells that the disk of Postgres is nearly full', async (context) => {
+  test('reports that the disk of Postgres is nearly full', async (context) => {
     const disk = await mkdtemp(join(tmpdir(), 'natter-disk-'));
     try {
       const [{ directory } = { directory: '' }] = await inPostgres<{ directory: string }>(

@@ -50,7 +50,7 @@ describe('natter parked', () => {
   const park = () =>
     inPostgres("INSERT INTO channels.parked_event (realm_id, name, number, error) VALUES (1, 'people', 1, 'a defect')");
 
-  test('lists what a consumer put aside, and drops it', async () => {
+  test('lists and drops the parked events of a consumer', async () => {
     await park();
     expect((await natter('parked', 'list')).output).toContain('a defect');
     expect(await natter('parked', 'drop', ...named)).toMatchObject({ code: 0 });
@@ -59,7 +59,7 @@ describe('natter parked', () => {
     expect(await natter('parked', 'drop', ...named.slice(2))).toMatchObject({ code: 2 });
   });
 
-  test('lets the service apply it once more', async () => {
+  test('lets the service apply a parked event again', async () => {
     await park();
     expect(await natter('parked', 'apply', ...named)).toMatchObject({ code: 0 });
     // Either applied, or of a type that the consumer does not handle: then the reason is shown.
@@ -68,7 +68,7 @@ describe('natter parked', () => {
   });
 });
 
-test('a command whose connection to Postgres ends says so', async () => {
+test('a command reports that its connection to Postgres ended', async () => {
   const link = await proxyTo(system.servers.postgresUrl);
   const locker = new pg.Client({ connectionString: system.servers.postgresUrl });
   await locker.connect();
@@ -87,7 +87,7 @@ describe('natter doctor --deep', () => {
   const hostOfRealm = async (): Promise<string> =>
     JSON.parse((await natter('realm', 'list', '--json')).printed)[0].host;
 
-  test('finds that the projections of a realm equal their source', async () => {
+  test('confirms that the projections of a realm equal their source', async () => {
     for (const which of [
       ['--deep', await hostOfRealm()],
       ['--sample', '5'],
@@ -100,7 +100,7 @@ describe('natter doctor --deep', () => {
     }
   });
 
-  test('tells which rows of a projection differ', async () => {
+  test('reports the rows of a projection that differ', async () => {
     const { user_id } = system.people.member;
     const setRole = (role: string) =>
       inPostgres(`UPDATE channels.person SET role = ${role} WHERE user_id = ${user_id}`);
@@ -115,7 +115,7 @@ describe('natter doctor --deep', () => {
     expect(code).toBe(1);
   });
 
-  test('refuses a host that no realm has, and two ways at once', async () => {
+  test('rejects an unknown host and a combination of both options', async () => {
     const unknown = await natter('doctor', '--deep', 'nowhere.example.com');
     expect([unknown.code, unknown.output]).toEqual([
       1,
@@ -127,14 +127,14 @@ describe('natter doctor --deep', () => {
 });
 
 describe('natter doctor', () => {
-  test('finds nothing wrong with a system that is well', async () => {
+  test('reports no problem in a healthy system', async () => {
     const { code, output } = await natter('doctor', '--wait', '60', '--url', system.url);
     expect(output).not.toContain('FAIL');
     expect(output).toContain('ok    gateway');
     expect(code).toBe(0);
   });
 
-  test('tells of an event that a consumer put aside', async () => {
+  test('reports a parked event', async () => {
     await inPostgres(
       "INSERT INTO channels.parked_event (realm_id, name, number, error) VALUES (1, 'people', 1, 'test')",
     );
@@ -143,14 +143,14 @@ describe('natter doctor', () => {
     expect([code, output]).toEqual([1, expect.stringContaining('FAIL  consumer channels.people: 1 events are parked')]);
   });
 
-  test('tells of a migration that is missing', async () => {
+  test('reports a missing migration', async () => {
     await inPostgres("DELETE FROM public.migration WHERE name = '007-each-service.sql'");
     const { code, output } = await natter('doctor');
     await inPostgres("INSERT INTO public.migration (name) VALUES ('007-each-service.sql')");
     expect([code, output]).toEqual([1, expect.stringContaining('FAIL  migrations: missing: 007-each-service.sql')]);
   });
 
-  test.each(['presence', 'scheduler', 'gateway'])('tells of the service %s if it does not answer', async (name) => {
+  test.each(['presence', 'scheduler', 'gateway'])('reports the service %s if it does not respond', async (name) => {
     const children = system.children.filter(({ program }) => program === name);
     for (const child of children) child.kill('SIGSTOP');
     const { code, output } = await natter('doctor');
@@ -163,7 +163,7 @@ describe('natter doctor', () => {
     ]);
   });
 
-  test('tells of a password that Postgres refuses, and `natter migrate` sets it only when asked', async () => {
+  test('reports a password that Postgres rejects, which `natter migrate` sets only on request', async () => {
     const wrong = { NATTER_POSTGRES_PASSWORD_PRESENCE: 'another' };
     const { code, output } = await natterWith(wrong, 'doctor');
     expect([code, output]).toEqual([1, expect.stringContaining('FAIL  password of presence: Postgres refuses it')]);
@@ -178,7 +178,7 @@ describe('natter doctor', () => {
     expect((await natter('doctor')).output).toContain('ok    passwords');
   });
 
-  test('tells of a consumer that lags', async () => {
+  test('reports a consumer that lags', async () => {
     const channels = system.children.find(({ program }) => program === 'channels');
     channels?.kill('SIGSTOP');
     try {
@@ -194,7 +194,7 @@ describe('natter doctor', () => {
     }
   });
 
-  test('tells of a clock that differs from that of Postgres', async () => {
+  test('reports a clock that differs from that of Postgres', async () => {
     const moved = 'const now=Date.now;Date.now=()=>now.call(Date)+60000';
     const options = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(moved)}` };
     const { code, output } = await natterWith(options, 'doctor');
@@ -204,13 +204,13 @@ describe('natter doctor', () => {
     );
   });
 
-  test('tells of a gateway that is not reached', async () => {
+  test('reports an unreachable gateway', async () => {
     const { code, output } = await natter('doctor', '--url', 'http://127.0.0.1:1');
     expect([code, output]).toEqual([1, expect.stringContaining('FAIL  gateway: http://127.0.0.1:1 is not reached')]);
     expect(output).toContain('(see docs/operating/command.md#an-unreachable-gateway)');
   });
 
-  test('tells of a server that is away, and examines the rest', async () => {
+  test('reports a server that is down, and checks the rest', async () => {
     await system.servers.redis.kill('SIGKILL');
     const { code, output } = await natter('doctor');
     await system.servers.redis.start();
@@ -220,7 +220,7 @@ describe('natter doctor', () => {
 });
 
 describe('an operator', () => {
-  test('sets and removes the key of tokens of a realm, from a file', async () => {
+  test('sets and removes the token key of a realm from a file', async () => {
     const file = join(dataDir, 'token-key');
     await writeFile(file, `${'k'.repeat(32)}\n`);
     const realm = ['realm', 'jwt', '--host', 'localhost'];
@@ -232,7 +232,7 @@ describe('an operator', () => {
     expect((await natter(...realm, '--off')).output).not.toContain('kkk');
   });
 
-  test('makes a realm once, whose owner can begin', async () => {
+  test('creates a realm once, and its owner can log in', async () => {
     const made = ['realm', 'create', '--host', 'other.example', '--name', 'Other', '--owner-email', 'o@other.example'];
     const { code, output } = await natter(...made);
     expect(code).toBe(0);
@@ -242,7 +242,7 @@ describe('an operator', () => {
     expect([again.code, again.output]).toEqual([1, expect.stringContaining('exists already')]);
   });
 
-  test('says where links to a realm lead, when it is made and later', async () => {
+  test('sets the URL of a realm when creating it and later', async () => {
     const realmUrl = async (): Promise<string> => {
       const { body } = await exchange(`${system.url}/api/v1/server_settings`, 'GET', '', { host: 'links.example' });
       return body.realm_url;
@@ -264,7 +264,7 @@ describe('an operator', () => {
     expect(await realmUrl()).toBe('http://links.example');
   });
 
-  test('gives a user a key and takes all of them away', async () => {
+  test('creates a key for a user and revokes all keys of that user', async () => {
     const { email } = system.people.guest;
     const issued = await natter('key', 'create', '--host', 'localhost', '--email', email);
     const guest = { email, api_key: field(issued.output, 'api_key') };
@@ -275,7 +275,7 @@ describe('an operator', () => {
     expect((await request(system.url, system.people.guest, 'GET /users/me')).status).toBe(401);
   });
 
-  test('gives a user the right to create accounts, and takes it', async () => {
+  test('grants and revokes the right of a user to create accounts', async () => {
     const { administrator } = system.people;
     const person = ['--host', 'localhost', '--email', administrator.email];
     const create = async (number: number) => {
@@ -292,7 +292,7 @@ describe('an operator', () => {
       expect((await natter('user', 'rights', ...person, ...wrong)).code).toBe(2);
   });
 
-  test('lets a bot send in the name of others, and no person', async () => {
+  test('allows a bot, but not a person, to send in the name of others', async () => {
     const { owner, member } = system.people;
     const made = await request(system.url, owner, 'POST /bots', { full_name: 'Mirror', short_name: 'mirror' });
     const { user_id, api_key } = made.body;
@@ -312,7 +312,7 @@ describe('an operator', () => {
     expect((await rights(member.email, 'yes')).code).toBe(1);
   });
 
-  test('is refused for a host that no realm has, also where the default realm would answer it', async () => {
+  test('gets an error for an unknown host, even if there is a default realm', async () => {
     const { email } = system.people.owner;
     const host = ['--host', 'localhots'];
     const refused = [
@@ -337,7 +337,7 @@ describe('an operator', () => {
     expect((await request(system.url, system.people.owner, 'GET /users/me')).status).toBe(200);
   });
 
-  test('is told how to use each command, and can read each answer as JSON', async () => {
+  test('gets help for each command, and each response as JSON', async () => {
     const { printed: list } = await natter('--help');
     const names = [...list.matchAll(/^ {2}([a-z]+(?:[ -][a-z]+)*) {2,}/gm)].map((match) => match[1] ?? '');
     expect(names.length).toBeGreaterThan(10);
@@ -366,14 +366,14 @@ describe('an operator', () => {
     );
   });
 
-  test('is told what was not understood', async () => {
+  test('gets a usage error for an invalid command', async () => {
     for (const args of [['realm', 'create', '--host', 'x.example'], ['key', 'create', '--hots', 'x'], ['dance']]) {
       const { code, output } = await natter(...args);
       expect([code, output]).toEqual([2, expect.stringContaining('usage: natter')]);
     }
   });
 
-  test('is the only one who may: a service that asks for a key gets none', async () => {
+  test('is the only one with these rights, so that a service cannot request a key', async () => {
     const secret = (await readFile(join(dataDir, 'service-password'), 'utf8')).trim();
     const pass = derivedPassword(secret, 'nats presence');
     const { host } = new URL(system.natsUrl);
@@ -385,7 +385,7 @@ describe('an operator', () => {
     await connection.close();
   });
 
-  test('brings what was restored beyond all numbers that were given; queues of before end, and people go on', async () => {
+  test('advances all numbers after a restore, so that earlier queues end and users continue', async () => {
     const { owner } = system.people;
     const send = async (): Promise<number> => {
       const form = { type: 'channel', to: 'general', topic: 'restored', content: 'hello' };

@@ -53,7 +53,7 @@ const send = async (content: string): Promise<void> => {
   await expect.poll(async () => (await ask('POST', '/messages', form)).status).toBe(200);
 };
 
-test('a poll is held, though an older one with a higher number was held when Redis lost its data', async () => {
+test('a poll is held even if an older one had a higher number when Redis lost its data', async () => {
   const queue = await register();
   for (let count = 0; count < 30; count++) await poll(queue, { dont_block: true });
   const older = poll(queue);
@@ -69,7 +69,7 @@ test('a poll is held, though an older one with a higher number was held when Red
   await older;
 });
 
-test('a poll is held after Redis came back, though an older one was held that began without Redis', async () => {
+test('a poll is held after Redis returns even if an older one began without Redis', async () => {
   const queue = await register();
   await poll(queue, { dont_block: true });
   await system.servers.redis.kill('SIGKILL');
@@ -85,7 +85,7 @@ test('a poll is held after Redis came back, though an older one was held that be
   await older;
 });
 
-test('a deleted queue stays deleted, though Redis refused to forget its record', async () => {
+test('a deleted queue stays deleted even if Redis did not delete its record', async () => {
   const queue = await register();
   expect((await poll(queue, { dont_block: true })).body.result).toBe('success');
   const redis = new Redis(system.servers.redisUrl);

@@ -96,7 +96,7 @@ test('writes wait while PostgreSQL is read-only for a moment, and are done once'
   expect(shares.at(-1)).toBeLessThan(1);
 });
 
-test('writes are refused when PostgreSQL stays read-only, while reads go on', async () => {
+test('writes are refused if PostgreSQL stays read-only, and reads continue', async () => {
   await readOnly(true);
   const authorization = `Basic ${Buffer.from(`${system.people.owner.email}:${system.people.owner.api_key}`).toString('base64')}`;
   const answers = Array.from({ length: 100 }, async (_, count) => {
@@ -113,7 +113,7 @@ test('writes are refused when PostgreSQL stays read-only, while reads go on', as
   expect(await contentsOf('refused')).toEqual(['later']);
 });
 
-test('scheduled messages are sent in order of time, also if PostgreSQL is read-only when the first one is due', async () => {
+test('scheduled messages are sent in order even if PostgreSQL is read-only when the first one is due', async () => {
   const found = await request(system.url, system.people.owner, 'GET /get_stream_id', { stream: 'general' });
   const channel = found.body.stream_id;
   const schedule = async (topic: string, content: string, at: number): Promise<void> => {
@@ -133,7 +133,7 @@ test('scheduled messages are sent in order of time, also if PostgreSQL is read-o
   await expect.poll(() => contentsOf(topic)).toEqual(['first', 'second']);
 });
 
-test('a link to set a password is promised only when the request is stored, whether or not there is an account', async () => {
+test('a password link is confirmed only after the request is stored, with or without an account', async () => {
   const { email } = system.people.member;
   const ask = async (address: string): Promise<number> => {
     const body = new URLSearchParams({ email: address });

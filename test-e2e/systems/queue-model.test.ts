@@ -20,7 +20,7 @@ afterAll(() => system?.stop());
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const sequences = 100;
 
-test(`${sequences} random sequences while gateways and event-queues are killed and Redis is emptied: as the model says (seed ${seed})`, async () => {
+test(`${sequences} random sequences follow the model while processes are killed and Redis is emptied (seed ${seed})`, async () => {
   const outcome = await runUnderKills(system, { sequences, seed, disturbed: 0.008, atOnce: 12 });
   console.log(outcome.counts, `in flight ${outcome.inFlight.join(' ')}, ${outcome.askedAgain} asked again`);
   expect(outcome.problems).toEqual([]);

@@ -40,7 +40,7 @@ const untilWaiting = (count: number) =>
     .poll(async () => (await admin.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rowCount)
     .toBe(count);
 
-test('queues that are polled while all are extended after an outage are extended by both', async () => {
+test('queues that are polled during the extension after an outage get both extensions', async () => {
   await insert(`unnest(ARRAY['${last}'])`, 10);
   await insert(`unnest(ARRAY['${middle}'])`, 20);
   await insert(`unnest(ARRAY['${first}'])`, 30);
@@ -98,7 +98,7 @@ describe('after the clock of Postgres was set back by an hour', () => {
   });
 });
 
-test('many queues that expire at once wait for a slow Redis a few times, not once each', async () => {
+test('many queues that expire at once need only a few round trips to a slow Redis', async () => {
   await admin.query('DELETE FROM event_queue.queue; UPDATE event_queue.alive SET at = now()');
   await insert(`generate_series(1, 2500)`, 60);
   // Answers all commands that it has received so far, and then reads again.

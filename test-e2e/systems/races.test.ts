@@ -16,13 +16,13 @@ afterAll(() => system?.stop());
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const rounds = Number(process.env.ROUNDS ?? 25);
 
-describe(`nothing is accepted on a decision that was revoked before (${rounds} rounds each, seed ${seed})`, () => {
+describe(`a request is not accepted after its right was revoked (${rounds} rounds each, seed ${seed})`, () => {
   test.each([
     ['an unsubscribe', raceUnsubscribe],
     ['a role change', raceRole],
-    ['a nested group taken out', raceNestedGroup],
+    ['the removal of a nested group', raceNestedGroup],
     ['a revoked key', raceKey],
-  ])('%s', { timeout: 600_000 + rounds * 2_000 }, async (name, race) => {
+  ])('by %s', { timeout: 600_000 + rounds * 2_000 }, async (name, race) => {
     const report = await race(system, rounds, randomOf(seed));
     console.log(`${name}: ${report.accepted} accepted before, ${report.refused} refused after`);
     expect(report.violations).toEqual([]);

@@ -64,7 +64,7 @@ async function offsetOf(path: string): Promise<number> {
   return Number(answer.headers.get('upload-offset'));
 }
 
-test('a stock client continues its upload after a cut connection, and after the death of every gateway', async () => {
+test('a stock client continues its upload after a cut connection and after all gateways were killed', async () => {
   const { member } = system.people;
   const bytes = randomBytes(6 * mib);
   const proxy = await stallingProxy([mib, 2 * mib]);
@@ -106,7 +106,7 @@ test('a stock client continues its upload after a cut connection, and after the 
   ]);
 });
 
-test('a stock client ends its upload, and the server forgets it', async () => {
+test('a stock client cancels its upload, and the server deletes it', async () => {
   const { member } = system.people;
   const proxy = await stallingProxy([mib]);
   const upload = new Upload(randomBytes(3 * mib), {

@@ -113,7 +113,7 @@ test('partitions are made days ahead', async () => {
   expect(made).toEqual(expect.arrayContaining([0, 1, 3].map((days) => partitionOf(madeAt, days))));
 });
 
-test('old events stay while a consumer has not read them, and its queues with them', async () => {
+test('old events are kept while a consumer has not read them, and so are its queues', async () => {
   const asleep = await register();
   const sent = [await send('one'), await send('two')];
   await admin.query(`INSERT INTO presence.consumer (realm_id, name, position) VALUES (1, 'asleep', 1)`);
@@ -136,7 +136,7 @@ test('old events stay while a consumer has not read them, and its queues with th
   expect((await clock()).dropped).toBe(before.number);
 });
 
-test('a queue behind the floor is told; one that followed goes on where it was, whatever Redis still has', async () => {
+test('a queue behind the floor gets an error, and a current one continues, whatever Redis still has', async () => {
   const [asleep, awake] = [await register(), await register()];
   const first = await send('first');
   const key = 'natter:{1}:log-meta';
@@ -188,7 +188,7 @@ test('a queue behind the floor is told; one that followed goes on where it was, 
   expect((await clock()).epoch).toBe(epoch);
 });
 
-test('nobody who writes waits for a reader of old events, and a detachment that was cut off is finished', async () => {
+test('writers do not wait for a reader of old events, and an interrupted detachment is finished', async () => {
   await send('old');
   const name = await age(13);
   const reader = new pg.Client(system.servers.postgresUrl);
@@ -216,7 +216,7 @@ test('nobody who writes waits for a reader of old events, and a detachment that 
   expect(await isPending()).toBe(false);
 });
 
-test('a consumer that is new in an old realm is told that it begins after the floor', async () => {
+test('a new consumer in an old realm parks an error for the events before the floor', async () => {
   const { dropped } = await clock();
   expect(dropped).toBeGreaterThan(0);
   await admin.query(`DELETE FROM channels.consumer WHERE realm_id = 1`);
@@ -232,7 +232,7 @@ test('a consumer that is new in an old realm is told that it begins after the fl
   ]);
 });
 
-test('after days without PostgreSQL or a jump of the clock, writes are refused for now, and succeed soon', async () => {
+test('after days without PostgreSQL or a clock jump, writes are refused for a moment and then succeed', async () => {
   await age(9);
   const mayPrepare = (how: 'GRANT' | 'REVOKE') =>
     admin.query(
@@ -258,7 +258,7 @@ test('after days without PostgreSQL or a jump of the clock, writes are refused f
   await send('again');
 });
 
-test('event-queue owns the table of the log and yet neither reads nor writes it by itself', async () => {
+test('event-queue owns the log table but cannot read or write it directly', async () => {
   const { rows } = await admin.query(`SELECT has_table_privilege('natter_event_queue', 'log.event', 'SELECT') AS reads,
     has_table_privilege('natter_event_queue', 'log.event', 'INSERT, UPDATE, DELETE, TRUNCATE') AS writes,
     has_schema_privilege('natter_event_queue', 'log', 'CREATE') AS creates`);

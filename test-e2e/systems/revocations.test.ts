@@ -213,9 +213,9 @@ describe.each(cuts)('while $name', ({ name, before, after, back }) => {
     }
     await expectNeverAgain(left.poll, /^(USER_DEACTIVATED|BAD_EVENT_QUEUE_ID)$/);
   });
-  test('a role is lost at once', () => refusals.get(role));
+  test('a removed role loses its rights at once', () => refusals.get(role));
   test('a right that a group gave is lost at once', () => refusals.get(group));
-  test('and all that stays so when the cut is over', async () => {
+  test('all revocations are still in force after the cut', async () => {
     await bringBack();
     for (const one of [left, role, group]) await refusesAll(one);
   });

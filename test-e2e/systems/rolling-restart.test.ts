@@ -71,7 +71,7 @@ function keepAsking(): { stop(): Promise<{ failures: string[]; opened: number }>
   };
 }
 
-test('every process restarts, one after the other, under load: no request fails, no queue is lost, none waits longer than a minute', async () => {
+test('a restart of every process under load fails no request, loses no queue and delays none beyond a minute', async () => {
   // These queues receive only heartbeats.
   const { owner, guest } = system.people;
   const quiet = await Promise.all(

@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-describe(`two schedulers, killed and stopped under load (${rounds} blows, seed ${seed})`, () => {
-  test('send each scheduled message once, and none is missing', async () => {
+describe(`two schedulers, killed and stopped under load (${rounds} kills, seed ${seed})`, () => {
+  test('send each scheduled message exactly once', async () => {
     const report = await hitSchedulers(system, rounds, randomOf(seed));
     console.log(
       `${report.scheduled} scheduled, ${report.killed} kills, ${report.stopped} stops, in flight at each: ${report.inFlight.join(' ')}`,
@@ -37,7 +37,7 @@ describe(`two schedulers, killed and stopped under load (${rounds} blows, seed $
   });
 });
 
-test('messages older than the realm or their channel keeps them go, with events', async () => {
+test('messages older than the retention of the realm or channel are deleted, with events', async () => {
   const { owner, member } = system.people;
   const ask = async (method: string, path: string, form: Record<string, unknown>) => {
     const { status, body } = await request(system.url, owner, `${method} ${path}`, form);

@@ -84,7 +84,7 @@ test('messages of the previous release are found before and after they are index
   ]);
 });
 
-test('another language finds by its words, and by the former one until all messages are indexed', async () => {
+test('a new search language applies at once, and the former one until all messages are indexed', async () => {
   const early = await send('Die Häuser brauchen neue walls, they were walking');
   expect(await found('Haus')).toEqual([]);
   expect(await found('walked')).toEqual([early]);
@@ -104,7 +104,7 @@ test('another language finds by its words, and by the former one until all messa
   expect([await found('Haus'), await found('Garten')]).toEqual([[early], [late]]);
 });
 
-test('a language that PostgreSQL does not know and an unknown host are refused', async () => {
+test('an unknown search language and an unknown host are rejected', async () => {
   const run = (...args: string[]) => runNatter(settings, ['realm', 'search-language', ...args]);
   const refused = await run('--host', 'default', '--language', 'klingon');
   expect([refused.code, refused.output]).toEqual([2, expect.stringContaining('klingon is not one of')]);

@@ -55,7 +55,7 @@ describe('after the clock of Postgres was set back by a day', () => {
   const work = (): Work => ({ ...database, realmId }) as unknown as Work;
   const row = sql.type(z.object({ is: z.boolean() }));
 
-  test('a user may move messages; a repetition of the request is not refused by its own count', async () => {
+  test('a user can move messages, and a retry is not refused because of its first attempt', async () => {
     await countedUntil('move_allowance', 1);
     expect(await requireMoveAllowance(work(), 1, { requestId: 'first', known: 0 })).toBe(0);
     await countMoved(work(), 1, 'first', { count: 50_000, before: 0 });
@@ -76,7 +76,7 @@ describe('after the clock of Postgres was set back by a day', () => {
       INSERT INTO ${sql.identifier(['messaging', table])}
       VALUES (${realmId}, ${userId}, now() + make_interval(secs => ${daySeconds + 60}))`);
 
-  test('previews are made, also by the worker that has taken a job since', async () => {
+  test('previews are created, and each job is taken once', async () => {
     await database.run(sql.unsafe`
       INSERT INTO messaging.link_preview_job (realm_id, message_id, content_hash, urls, taken_until)
       VALUES (${realmId}, 1, 'x', '{}', now() + interval '1 day')`);
@@ -85,7 +85,7 @@ describe('after the clock of Postgres was set back by a day', () => {
     expect(await take()).toHaveLength(0);
   });
 
-  test('pages that were fetched do not count', async () => {
+  test('pages with a future fetch time do not count', async () => {
     await database.run(sql.unsafe`
       INSERT INTO messaging.link_preview (realm_id, url_hash, fetched_at, expires_at)
       SELECT ${realmId}, n::text::bytea, now() + interval '1 day', now() + interval '1 day' FROM generate_series(1, 10) n`);
@@ -94,7 +94,7 @@ describe('after the clock of Postgres was set back by a day', () => {
     expect(before - (await fetchesLeft(database, realmId))).toBe(10);
   });
 
-  test('messages are posted to bots, but not those that another process posts now', async () => {
+  test('messages are posted to bots, except those that another process posts now', async () => {
     await database.run(sql.unsafe`
       INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, attempts, due_at, created_at)
       SELECT ${realmId}, 5, n, n, now() + interval '1 day', now() FROM generate_series(0, 11) n`);
@@ -108,7 +108,7 @@ describe('after the clock of Postgres was set back by a day', () => {
   test.each([
     ['in a day', 24],
     ['a day ago', -25],
-  ])('old messages are deleted, although the first ones have times %s', async (_, hours) => {
+  ])('old messages are deleted even if the first ones have times %s', async (_, hours) => {
     await database.run(sql.unsafe`DELETE FROM messaging.message`);
     await database.run(sql.unsafe`
       INSERT INTO messaging.message (realm_id, id, sender_id, recipient_ids, content, rendered_content, client, sent_at)
@@ -141,7 +141,7 @@ describe('after the clock of Postgres was set back by a day', () => {
     expect(due).toEqual([{ is: true }]);
   });
 
-  test('mails are sent, but not those that another process sends now, or that wait for a further attempt', async () => {
+  test('mails are sent, except those that another process sends now or that wait for a retry', async () => {
     const seal = createKeySeal('secret');
     const sealed = seal.seal(JSON.stringify({ to: 'ann@natter.example', subject: 'Hello', text: 'Hello' }));
     await database.run(sql.unsafe`
@@ -158,7 +158,7 @@ describe('after the clock of Postgres was set back by a day', () => {
     expect(await queue.take(5)).toEqual([]);
   });
 
-  test.each(['append', 'append_many'])('later events have the time of the clock, by log.%s', async (name) => {
+  test.each(['append', 'append_many'])('later events have the current time, by log.%s', async (name) => {
     const realm = name === 'append' ? 50 : 51;
     await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
     const one = sql.type(z.object({ at: z.number() }));
@@ -213,7 +213,7 @@ describe('after the clock of Redis was set back by ten minutes', () => {
     },
   );
 
-  test('a post that Redis missed changes no newer state', async () => {
+  test('a post that Redis missed does not change a newer state', async () => {
     const state = withKnownTimes(states.Redis(), nowMs);
     clock = rightly;
     await state.post(realmId, 3, rightly, true);
@@ -221,7 +221,7 @@ describe('after the clock of Redis was set back by ten minutes', () => {
     expect(await state.readOne(realmId, 3)).toMatchObject({ activeAt: rightly });
   });
 
-  test('a time in Postgres that is ahead is neither loaded nor kept', async () => {
+  test('a future time in Postgres is not loaded or kept', async () => {
     clock = rightly;
     const other = realmId + 1;
     await database.run(sql.unsafe`
@@ -241,7 +241,7 @@ describe('after the clock of Redis was set back by ten minutes', () => {
   });
 });
 
-test('an outage of other services is no attempt to post a message to a bot, and the next one begins soon', async () => {
+test('an outage of other services does not count as an attempt to call a bot, and the retry follows soon', async () => {
   const bot = { realm_id: realmId, owner_id: 1, bot_id: 6, count: 1 };
   const row = sql.fragment`messaging.webhook_delivery WHERE realm_id = ${realmId} AND bot_id = ${bot.bot_id}`;
   const stored = z.object({ attempts: z.number(), is_soon: z.boolean() });

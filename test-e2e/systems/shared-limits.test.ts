@@ -44,7 +44,7 @@ function tried(statuses: readonly number[]): number {
   return wrong.length;
 }
 
-test('of guesses that are sent together, each network has at most five', async () => {
+test('each network gets at most five of its simultaneous guesses', async () => {
   const { email } = system.people.member;
   for (const network of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
     const statuses = await Promise.all(times(30, (index) => guess(email, `wrong${index}`, network)));
@@ -57,7 +57,7 @@ test('of guesses that are sent together, each network has at most five', async (
   expect(tried(unknown)).toBeLessThanOrEqual(5);
 });
 
-test('right passwords that are sent together pass, also beside wrong ones of others', async () => {
+test('simultaneous right passwords are accepted, even beside wrong ones of other users', async () => {
   const { moderator, member2, guest } = system.people;
   const network = '192.0.2.10';
   const right = times(8, () => [moderator, guest])
@@ -69,7 +69,7 @@ test('right passwords that are sent together pass, also beside wrong ones of oth
   expect(await logIn(member2.email, member2.password, '192.0.2.11')).toBe(200);
 });
 
-test('refused requests are limited by network, whose keys and logins work on', async () => {
+test('refused requests are limited by network, and its keys and logins still work', async () => {
   const refused: [method: string, path: string, status: number][] = [
     ['GET', '/nothing', 404],
     ['GET', '/users/me', 401],
@@ -99,7 +99,7 @@ test('refused requests are limited by network, whose keys and logins work on', a
   expect(mine.status).toBe(200);
 });
 
-test('the cookie of a session that ended makes no request for a file a guess', async () => {
+test('requests for files with the cookie of an ended session do not count as guesses', async () => {
   const { member } = system.people;
   const headers = { 'x-forwarded-for': '192.0.2.30', cookie: `sessionid=${'x'.repeat(43)}` };
   const open = async (sent: Record<string, string>): Promise<number> => {
@@ -118,7 +118,7 @@ test('the cookie of a session that ended makes no request for a file a guess', a
   expect(await logIn(member.email, member.password, '192.0.2.30')).toBe(200);
 });
 
-test('a network has one budget for all realms that it names as host', async () => {
+test('a network has one budget for all realms that it addresses', async () => {
   const hosts = ['one.example', 'two.example', 'three.example'];
   for (const host of hosts) {
     const owner = ['--owner-email', `owner@${host}`];

@@ -44,7 +44,7 @@ const ask = (route: string, form: Record<string, unknown> = {}) =>
 const send = (content: string) => ask('POST /messages', { type: 'channel', to: 'general', topic: 'silence', content });
 
 describe.each(['postgres', 'nats'] as const)('when connections to %s go silent', (server) => {
-  test('no request fails, without a repetition by its client', async () => {
+  test('requests succeed without a retry by the client', async () => {
     const { id } = (await send(`before ${server}`)).body;
     const all = (round: string) =>
       Promise.all([
@@ -100,7 +100,7 @@ describe('a statement', () => {
   });
   const one = () => database.one(sql.type(row)`SELECT 1 AS one`);
 
-  test('whose connection went silent fails as if it had been reset, and the idle ones are not used again', async () => {
+  test('on a silent connection fails as if it had been reset, and idle connections are not used again', async () => {
     await Promise.all([one(), one(), one()]);
     link.strand();
     await expect(one()).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('a statement', () => {
     expect(await Promise.all([one(), one(), one()])).toEqual([{ one: 1 }, { one: 1 }, { one: 1 }]);
   });
 
-  test('releases the locks of its transaction', async () => {
+  test('on a silent connection releases the locks of its transaction', async () => {
     const lock = 'UPDATE event_queue.alive SET at = at';
     const failed = database.connect(async ({ query }) => {
       await query('BEGIN');

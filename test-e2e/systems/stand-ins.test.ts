@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test(`PostgreSQL answers as its stand-in, in ${schedules} schedules from seed ${seed}`, async () => {
+test(`PostgreSQL responds like its stand-in in ${schedules} schedules from seed ${seed}`, async () => {
   const beginnings = new Set<string>();
   for (let one = seed; one < seed + schedules; one++) {
     const executed: Step[] = [];
@@ -162,7 +162,7 @@ interface Asked {
   given: unknown;
 }
 
-test(`Redis answers as its stand-in, in ${schedules} schedules from seed ${seed}`, async () => {
+test(`Redis responds like its stand-in in ${schedules} schedules from seed ${seed}`, async () => {
   const statuses = new Set<unknown>();
   let compared = 0;
   for (let one = seed; one < seed + 3 * schedules; one++) {

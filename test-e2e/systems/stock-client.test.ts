@@ -23,7 +23,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-test('a day of work: everything that the client can ask answers what it wrote', async () => {
+test('during a day of work, all requests of the client return its own changes', async () => {
   const { member, member2 } = system.people;
   const client = await zulip({ username: member.email, password: member.password, realm: system.url });
   const ok = async (answer: ReturnType<typeof client.users.me.getProfile>) => {

@@ -100,7 +100,7 @@ const cutCount = (): Promise<number> => metric('natter_connections_cut_total', '
 const within = { interval: 200 };
 const isFree = () => expect.poll(unreadBytes, within).toBe(0);
 
-test('a person who does not read gets no more large answers, and others do', async () => {
+test('a user who does not read is refused further large responses, and other users are not', async () => {
   const sockets = await openAll(10);
   const perConnection = await flood(sockets, draftsOf('member'), () => isRefused(draftsOf('member')));
   const refused = await answerOf(draftsOf('member'));
@@ -127,7 +127,7 @@ test('a person who does not read gets no more large answers, and others do', asy
   expect((await answerOf(draftsOf('member'))).status).toBe(200);
 });
 
-test('answers that wait behind a held poll on the same connection count', async () => {
+test('responses behind a held poll on the same connection count as unread', async () => {
   const { body } = await request(system.url, system.people.member2, 'POST /register', { event_types: ['presence'] });
   const poll = `GET /api/v1/events?queue_id=${body.queue_id}&last_event_id=-1 HTTP/1.1\r\n${headOf('member2')}\r\n`;
   const socket = await RawSocket.open(system.url);
@@ -140,7 +140,7 @@ test('answers that wait behind a held poll on the same connection count', async 
   expect((await answerOf(draftsOf('member2'))).status).toBe(200);
 });
 
-test('a network without an account that does not read gets no more large documents, and users do', async () => {
+test('an anonymous network that does not read is refused further large documents, and users are not', async () => {
   await flood(await openAll(4), documentOf().repeat(10), () => isRefused(documentOf()));
   expect(await unreadBytes()).toBeLessThanOrEqual((answerMemoryMib / 4 + 1) * mebibyte);
   expect((await answerOf(draftsOf('owner'))).status).toBe(200);
@@ -150,7 +150,7 @@ test('a network without an account that does not read gets no more large documen
   expect((await answerOf(documentOf())).status).toBe(200);
 });
 
-test('people of one organization who do not read lose their connections before others are refused', async () => {
+test('users of one organization who do not read are disconnected before others are refused', async () => {
   const hostile = ['administrator', 'moderator', 'member', 'member2'] as const;
   const before = await cutCount();
   const isServed = async (): Promise<boolean> =>
@@ -162,7 +162,7 @@ test('people of one organization who do not read lose their connections before o
   for (const name of hostile) expect((await answerOf(draftsOf(name))).status).toBe(200);
 });
 
-test('streams of server-sent events that are not read end when the share of their reader is used', async () => {
+test('unread streams of server-sent events end when the share of their reader is used up', async () => {
   const { owner } = system.people;
   const streams: RawSocket[] = [];
   for (let count = 0; count < 20; count++) {

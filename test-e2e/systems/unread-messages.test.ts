@@ -116,7 +116,7 @@ describe.each(Object.entries(planners))('with %s', (_, settings) => {
   afterAll(() => database?.close());
 
   test.each(scopes)(
-    'unread messages of %s are found in the order of their ids, also the first ones alone',
+    'unread messages of %s are found in the order of their ids, with or without a limit',
     async (scope, among, condition) => {
       const messages = expected.get(scope) ?? [];
       for (const order of ['ASC', 'DESC'] as const) {

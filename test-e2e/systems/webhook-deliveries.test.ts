@@ -77,7 +77,7 @@ function deliveryOf(path: string, decideSend: () => Promise<never>) {
 test.each([
   ['a reply', 200],
   ['a failure', 404],
-])('%s that arrives after the realm was deactivated is not lost, and nobody is told', async (_, status) => {
+])('%s that arrives after the realm was deactivated is kept, and the owner is not notified', async (_, status) => {
   const path = `/closed/${status}`;
   endpoint.respond(path, (to) => to.writeHead(status).end(JSON.stringify({ content: 'late' })));
   await waits(realmId, 1, 1);
@@ -89,7 +89,7 @@ test.each([
   expect(await rowsOf(realmId)).toEqual([{ attempts: 0, failures: 0, is_due: false }]);
 });
 
-test('a delivery that has lost its message to another process ends nothing', async () => {
+test('a delivery that has lost its message to another process does not end it', async () => {
   await waits(realmId, 1, 1);
   const first = (await claim(database, bot)) as never;
   await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET due_at = now()`);
@@ -114,7 +114,7 @@ test('the work of a delivery ends before its lease', async () => {
   expect(left[0]).toBeLessThan(leaseSeconds * 1_000);
 });
 
-test('a deactivated realm with many messages is asked few times, and others get theirs', async () => {
+test('a deactivated realm with many messages is tried only a few times and does not delay other realms', async () => {
   const [many, other] = [realmId, realmId + 1];
   await waits(many, 20, 100);
   await waits(other, 4, 50);
@@ -138,7 +138,7 @@ test('a deactivated realm with many messages is asked few times, and others get 
   expect(await rowsOf(many)).toHaveLength(2_000);
 });
 
-test('a process that stops posts nothing that it has not begun to post', async () => {
+test('a process that stops does not start a new post', async () => {
   const path = '/stopped';
   await waits(realmId, 1, 1);
   const { delivery } = deliveryOf(path, () => Promise.reject(closed()));

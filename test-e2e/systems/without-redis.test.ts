@@ -167,7 +167,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
     }
   };
 
-  test('others are told that somebody types', async () => {
+  test('other users receive typing events', async () => {
     const { member, member2 } = system.people;
     const form = { type: 'direct', op: 'start', to: [member.user_id] };
     const isIt = (event: Answer) => event.sender?.user_id === member2.user_id;
@@ -175,7 +175,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
     expect(event).toMatchObject({ type: 'typing', op: 'start' });
   });
 
-  test('an event is delivered though its process was killed before it announced it', async () => {
+  test('an event is delivered even if its process was killed before announcing it', async () => {
     const { member } = system.people;
     const postgres = new pg.Client({ connectionString: system.servers.postgresUrl });
     await postgres.connect();
@@ -207,7 +207,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
     expect(answers).toEqual(requests.map(([, path]) => [path, 200]));
   });
 
-  test('a person who comes is shown as present, and others are told', async () => {
+  test('a user who comes online is shown as present, and others receive the event', async () => {
     const newcomer = newcomerOf(name);
     const { user_id } = newcomer;
     expect(await presenceOf(user_id)).toBeUndefined();
@@ -228,7 +228,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
 });
 
 test.each(Object.keys(newcomers) as (keyof typeof newcomers)[])(
-  'a person who came while Redis was %s is still shown afterwards',
+  'a user who came online while Redis was %s is still shown as present afterwards',
   async (name) => {
     const { user_id } = newcomerOf(name);
     const { member } = system.people;
