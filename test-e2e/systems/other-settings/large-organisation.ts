@@ -50,7 +50,7 @@ async function expectSamePeople(who: Who, client_gravatar: boolean): Promise<Ans
   return members;
 }
 
-test('a register in a large organisation tells everybody as they are now, to each what they may see', async () => {
+test('a register of a large organization returns current users, and to each reader only the fields that they may see', async () => {
   await hireAThousand();
   const { owner, member } = system.people as { owner: Who; member: Who };
   const everywhere = async (): Promise<Answer[]> => {

@@ -34,7 +34,7 @@ async function settled(who: Name, queue: Answer): Promise<Answer[]> {
   }
 }
 
-describe('presence where guests are limited', () => {
+describe('presence in an organization with limited guests', () => {
   /** A channel of the guest and one other user; the guest can see no one else. */
   beforeAll(async () => {
     const { guest, member } = system.people;
@@ -51,7 +51,7 @@ describe('presence where guests are limited', () => {
     await ok('owner', 'DELETE', '/users/me/subscriptions', { subscriptions: ['shared'] });
   });
 
-  test('with the limit on, a guest is shown, and told of, those alone whom they may access; others see everybody', async () => {
+  test('a limited guest gets states and events of accessible users only, and other users of everybody', async () => {
     const { guest, member, member2 } = system.people;
     await expect.poll(known).toEqual([guest.user_id, member.user_id].sort((a, b) => a - b));
     const types = { event_types: ['presence', 'message'], fetch_event_types: [] };
@@ -106,7 +106,7 @@ describe('presence where guests are limited', () => {
     expect(new Set(toldModern)).toEqual(new Set(ids));
   });
 
-  test('who becomes known is shown from then on', async () => {
+  test('a user who becomes accessible is shown from then on', async () => {
     const { guest, member2 } = system.people;
     await ok('member2', 'POST', '/messages', { type: 'direct', to: [guest.user_id], content: 'hello' });
     await expect

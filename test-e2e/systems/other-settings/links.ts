@@ -34,7 +34,7 @@ async function send(
   return { status, body, location: answer.headers.location };
 }
 
-test('a default realm answers under any host, and its links lead to the configured origin', async () => {
+test('a default realm answers under any host, and its links use the configured origin', async () => {
   for (const headers of forged) {
     const settings = await send(headers, 'GET', '/api/v1/server_settings');
     expect([settings.body.realm_url, settings.body.realm_uri]).toEqual([system.url, system.url]);
@@ -48,7 +48,7 @@ test('a default realm answers under any host, and its links lead to the configur
   }
 });
 
-test('the link of a password reset leads to the realm, whatever host it was asked under', async () => {
+test('the link of a password reset uses the host of the realm, regardless of the host of the request', async () => {
   for (const [index, headers] of forged.entries()) {
     const email = `forgetful${index}@natter.example`;
     const made = await send({}, 'POST', '/api/v1/users', {
@@ -65,7 +65,7 @@ test('the link of a password reset leads to the realm, whatever host it was aske
   }
 });
 
-test('links of invitations lead to the realm, whatever host they were asked under', async () => {
+test('links of invitations use the host of the realm, regardless of the host of the request', async () => {
   for (const [index, headers] of forged.entries()) {
     const link = await send(headers, 'POST', '/api/v1/invites/multiuse', {});
     expect(link.body.invite_link).toMatch(new RegExp(`^${system.url}/join/`));
@@ -80,7 +80,7 @@ test('links of invitations lead to the realm, whatever host they were asked unde
   }
 });
 
-test('a link that verifies addresses mails an invitation for that address, which ends with the link', async () => {
+test('a link that verifies addresses mails an invitation, which is revoked together with the link', async () => {
   const owner = (method: string, path: string, form: Record<string, unknown> = {}) =>
     send({}, method, `/api/v1${path}`, form);
   const link = (await owner('POST', '/invites/multiuse', { invite_as: 300 })).body.invite_link as string;
@@ -119,7 +119,7 @@ test('a link that verifies addresses mails an invitation for that address, which
   expect((await owner('PATCH', '/realm', { invite_links_verify_email: false })).status).toBe(200);
 });
 
-test('a mailed invitation is stored as a hash; sending it again ends the link that was mailed before', async () => {
+test('a mailed invitation is stored as a hash, and sending it again invalidates the earlier link', async () => {
   const email = 'resent@natter.example';
   await send({}, 'POST', '/api/v1/invites', { invitee_emails: email, stream_ids: [] });
   const first = await mails.next(email);
@@ -138,7 +138,7 @@ test('a mailed invitation is stored as a hash; sending it again ends the link th
   expect((await open(`/join/${encodeURIComponent(rows[0].key)}`)).status).toBe(404);
 });
 
-test('the link that confirms a new address leads to the realm, whatever host it was asked under', async () => {
+test('the link that confirms a new address uses the host of the realm, regardless of the host of the request', async () => {
   const email = 'another-owner@natter.example';
   await send({ host: 'evil.example' }, 'PATCH', '/api/v1/settings', {
     email,
@@ -147,7 +147,7 @@ test('the link that confirms a new address leads to the realm, whatever host it 
   expect((await mails.next(email)).link).toMatch(new RegExp(`^${system.url}/accounts/confirm_new_email/`));
 });
 
-test('a message is rendered against the configured origin, also one that was scheduled under another host', async () => {
+test('messages are rendered with the configured origin, also if they were scheduled under another host', async () => {
   const content = `${system.url}/#narrow/near/1 http://evil.example/#narrow/near/2`;
   const expected = '<a href="#narrow/near/1">';
   for (const headers of forged) {

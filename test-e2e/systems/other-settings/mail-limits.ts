@@ -53,7 +53,7 @@ async function person(): Promise<string> {
   return email;
 }
 
-test('links to set a password have a limit per organization, which stops no other mails and is not told', async () => {
+test('the limit of password reset links per organization is not revealed and does not affect other mails', async () => {
   const [limited, later] = [await person(), await person()];
   const ask = (email: string) => post('/accounts/password/reset', '192.0.2.201', { email });
   await withSent('realm password', '', 2_000, async (database) => {
@@ -68,7 +68,7 @@ test('links to set a password have a limit per organization, which stops no othe
   expect(receivedBy(limited)).toEqual([]);
 });
 
-test('links to join have a limit per network and per organization, which are told alike whether or not there is an account', async () => {
+test('the limits of links to join respond alike for addresses with and without an account', async () => {
   const existing = await person();
   const link: string = (await owner('POST', '/invites/multiuse')).invite_link;
   await owner('PATCH', '/realm', { invite_links_verify_email: true });

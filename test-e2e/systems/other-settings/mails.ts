@@ -67,7 +67,7 @@ async function open(
   };
 }
 
-test('an invitation by mail opens a page, and the page makes the account, once', async () => {
+test('the page of a mailed invitation creates one account', async () => {
   const email = 'invited@natter.example';
   await ok(system.people.owner, 'POST', '/invites', { invitee_emails: email, stream_ids: [], invite_as: 300 });
   const mail = await mails.next(email);
@@ -94,7 +94,7 @@ test('an invitation by mail opens a page, and the page makes the account, once',
   expect((await open(page.action, { full_name: 'Another', password })).status).toBe(404);
 });
 
-test('under an Idempotency-Key joining by a link makes one account, and gives its key again', async () => {
+test('joining twice under one Idempotency-Key creates one account and returns the same API key', async () => {
   const { invite_link } = await ok(system.people.owner, 'POST', '/invites/multiuse');
   const key = invite_link.split('/').at(-2);
   const form = { key, email: 'joining@natter.example', full_name: 'Joining One', password };
@@ -122,7 +122,7 @@ test('under an Idempotency-Key joining by a link makes one account, and gives it
   expect(answers[0]?.text).toContain('paged@natter.example');
 });
 
-test('a new address counts when the link that was mailed to it is opened', async () => {
+test('a new address takes effect when the link that was mailed to it is opened', async () => {
   const who = await person();
   const email = `changed${count}@natter.example`;
   await ok(who, 'PATCH', '/settings', { email, old_password: password });
@@ -159,7 +159,7 @@ test('a link to a new address does not work while the organization disables such
   expect((await ok({ ...who, email }, 'GET', '/users/me')).delivery_email).toBe(email);
 });
 
-test('an address that somebody else took meanwhile stays theirs; a newer request ends an older link', async () => {
+test('a link cannot take an address that is in use meanwhile, and a newer request invalidates it', async () => {
   const who = await person();
   const [first, second] = [`first${count}@natter.example`, `second${count}@natter.example`];
   await ok(who, 'PATCH', '/settings', { email: first, old_password: password });
@@ -172,7 +172,7 @@ test('an address that somebody else took meanwhile stays theirs; a newer request
   expect((await ok(who, 'GET', '/users/me')).delivery_email).toBe(who.email);
 });
 
-test('a forgotten password is set anew by a link that works once; nobody learns who has an account', async () => {
+test('a password reset link works once, and the request does not reveal whether an account exists', async () => {
   const who = await person();
   await ok(who, 'PATCH', '/settings', { default_language: 'de' });
   const page = await open(`${system.url}/accounts/password/reset`);
@@ -198,7 +198,7 @@ test('a forgotten password is set anew by a link that works once; nobody learns 
   expect(mails.received.filter(({ to }) => to.includes('unknown@natter.example'))).toEqual([]);
 });
 
-test('a link to set a password, or to confirm an address, ends with the address and with the password it was made under', async () => {
+test('a link to set a password or confirm an address is invalid after the address or password changes', async () => {
   const who = await person();
   const page = await open(`${system.url}/accounts/password/reset`);
   await open(page.action, { email: who.email });
@@ -220,7 +220,7 @@ test('a link to set a password, or to confirm an address, ends with the address 
   expect((await open(link, {})).status).toBe(404);
 });
 
-test('who is deactivated gets no link, and one that was mailed before does nothing', async () => {
+test('a deactivated user gets no password reset link, and earlier links do not work', async () => {
   const who = await person();
   const page = await open(`${system.url}/accounts/password/reset`);
   await open(page.action, { email: who.email });
@@ -240,7 +240,7 @@ test('who is deactivated gets no link, and one that was mailed before does nothi
   ).toHaveLength(1);
 });
 
-test('logging in is told by mail, unless one does not want it', async () => {
+test('a login is announced by mail unless the user disabled these mails', async () => {
   const who = await person();
   await logIn(who.email);
   expect((await mails.next(who.email)).text).toMatch(/logged in/);
@@ -253,7 +253,7 @@ test('logging in is told by mail, unless one does not want it', async () => {
   expect(received()).toBe(before);
 });
 
-test('who is deactivated is mailed what the administrator has to say, and nothing where that is nothing', async () => {
+test("a deactivated user is mailed the administrator's comment, and nothing without a comment", async () => {
   const [told, not] = [await person(), await person()];
   await ok(system.people.owner, 'DELETE', `/users/${not.user_id}`);
   const form = { deactivation_notification_comment: 'Thank you for everything.' };
@@ -280,7 +280,7 @@ async function expectMails(to: string, subject: RegExp, many: number): Promise<v
   expect(mailsTo(to, subject)).toHaveLength(many);
 }
 
-test('strangers who ask for links to set a password neither keep the owner from one, nor fill the mailbox', async () => {
+test("requests by strangers for password reset links neither block the owner's request nor fill the mailbox", async () => {
   const who = await person();
   for (let count = 0; count < 24; count++) expect((await resetFrom(`198.51.100.${count}`, who.email)).status).toBe(200);
   // The owner gets the same answer, and working links.
@@ -301,7 +301,7 @@ test('strangers who ask for links to set a password neither keep the owner from 
   }
 });
 
-test('mails about logins and deactivations count: over the limit of a day they are not sent, and what they are about is done', async () => {
+test('mails about logins and deactivations are not sent over the daily limit, but the actions succeed', async () => {
   const who = await person();
   for (let count = 0; count < 14; count++) expect((await logIn(who.email)).status).toBe(200);
   await expectMails(who.email, /New login/, 10);
@@ -314,7 +314,7 @@ test('mails about logins and deactivations count: over the limit of a day they a
   await expectMails(who.email, /deactivated/, 10);
 });
 
-test('an address is told of each of its changes, and a change that it would not be told of is refused', async () => {
+test('the old address is notified of each change, and a change without a notification is rejected', async () => {
   const who = await person();
   const away = `away${count}@natter.example`;
   const move = (new_email: string) =>

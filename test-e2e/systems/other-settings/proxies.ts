@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { withinOneWindow } from '../../one-window.ts';
 import { anonymousLimit, system } from './system.ts';
 
-test('a proxy that is trusted says from where a request came, and nothing of where links lead', async () => {
+test('a trusted proxy determines the client address of a request, but not the origin of links', async () => {
   const ask = (from: string): Promise<Response> =>
     fetch(`${system.url}/api/v1/server_settings`, {
       headers: { 'x-forwarded-proto': 'https', 'x-forwarded-for': from, 'x-forwarded-host': 'chat.example' },

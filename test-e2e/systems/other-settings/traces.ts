@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { request } from '../../api.ts';
 import { collector, system } from './system.ts';
 
-test('one trace leads from the request through the services to the delivery of its event', async () => {
+test('one trace covers the request, the services and the delivery of its event', async () => {
   const { member } = system.people;
   // A gateway follows the log of a realm when it serves one of its queues.
   const queue = await request(system.url, member, 'POST /register', { event_types: ['message'] });
