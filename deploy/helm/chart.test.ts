@@ -1,11 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environmentsOf } from '@natter/admin/credentials';
-import { kubernetesSecrets } from '@natter/admin/kubernetes-secrets';
 import { natsPermissionsText, natsUsers, redisRules } from '@natter/service-kit';
 import { describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { isCovered, violations } from './kubernetes-schemas.ts';
 import { isWorkload, named, of, podOf } from './objects.ts';
 import {
@@ -244,29 +241,6 @@ describe.skipIf(helm === undefined)(
       expect(of(render({ ...options, values: everything }), 'ScaledObject')).toEqual([]);
     });
 
-    test('the Secrets that `natter credentials` prints are complete and have the names that the pods expect', () => {
-      process.env.NATTER_SECRET = 'of this test';
-      const urls = { postgres: 'postgres://o:p@pg/natter', redis: 'redis://redis', nats: 'nats://nats' };
-      const printed = parseAllDocuments(kubernetesSecrets('natter', environmentsOf(urls))).map((document) =>
-        document.toJS(),
-      );
-      const keys = new Map(printed.map(({ metadata, stringData }) => [metadata.name, Object.keys(stringData)]));
-      const wanted = render()
-        .filter(isWorkload)
-        .flatMap((workload) => podOf(workload).containers);
-      for (const { envFrom } of wanted) expect([...keys.keys()]).toContain(envFrom[0].secretRef.name);
-      for (const service of services) {
-        const expected = [
-          'NATTER_NATS_URL',
-          'NATTER_REDIS_URL',
-          ...(service === 'gateway' ? [] : ['NATTER_POSTGRES_URL']),
-          ...(service === 'users' ? ['NATTER_BOT_KEY_SECRET'] : []),
-        ];
-        expect(keys.get(`natter-${service}-credentials`)).toEqual(expected);
-      }
-      expect(keys.get('natter-operator-credentials')).toContain('NATTER_POSTGRES_ADMIN_URL');
-    });
-
     test('every setting of the settings page can be given and reaches the service that reads it', () => {
       // Provided by the Secrets, by the image, or by a chart value with another name.
       const otherwise = [
@@ -316,14 +290,6 @@ describe.skipIf(helm === undefined)(
       }
       const names = podOf(named(render(), 'Deployment', 'natter-users')).containers[0].env;
       expect(JSON.stringify(names)).not.toMatch(/MAIL|SMTP/);
-    });
-
-    test('only the scheduler can reach the addresses of outgoing webhook bots', () => {
-      const objects = render({ values: { networkPolicy: { webhooks: { ports: [8080], to: [] } } } });
-      for (const service of services) {
-        const ports = JSON.stringify(named(objects, 'NetworkPolicy', `natter-${service}`).spec.egress);
-        expect(ports.includes('8080'), service).toBe(service === 'scheduler');
-      }
     });
 
     test('migrations run before an installation or upgrade changes anything else', () => {

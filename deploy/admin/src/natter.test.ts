@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { programs } from './programs.ts';
@@ -49,4 +51,31 @@ test('the token key can be read from standard input, because a container cannot 
   // The key was read when the next missing thing is named.
   expect(natter(...args, '-').complained).toContain('NATTER_NATS_URL is missing');
   expect(natter(...args, '/nowhere/key').complained).toContain('no such file');
+});
+
+test('a command over NATS fails with the address and the reason if NATS is unreachable or refuses the operator', async () => {
+  const refusing = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write('INFO {"auth_required":true,"max_payload":1048576,"version":"2.9.0"}\r\n');
+    socket.on('data', () => socket.end("-ERR 'Authorization Violation'\r\n"));
+  });
+  refusing.listen(0, '127.0.0.1');
+  await once(refusing, 'listening');
+  const { port } = refusing.address() as { port: number };
+  const complaints = await Promise.all(
+    [`nats://operator:old@127.0.0.1:${port}`, 'nats://operator:old@127.0.0.1:1'].map(async (url) => {
+      const args = [join(import.meta.dirname, 'natter.ts'), 'realm', 'deactivate', '--host', 'chat.example.com'];
+      const child = spawn(process.execPath, args, { env: { ...process.env, NATTER_NATS_URL: url } });
+      let complained = '';
+      child.stderr.on('data', (data) => {
+        complained += data;
+      });
+      expect(await once(child, 'close')).toEqual([1, null]);
+      return complained;
+    }),
+  );
+  refusing.close();
+  expect(complaints[0]).toContain(`NATS at 127.0.0.1:${port} is unreachable, or refuses its user "operator"`);
+  expect(complaints[1]).toContain('NATS at 127.0.0.1:1 is unreachable, or refuses its user "operator"');
+  expect(complaints.join()).not.toContain('old');
 });

@@ -1,20 +1,34 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type RequestMeta, userOperations } from '@natter/contracts';
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
 import { requireEnv } from './command.ts';
 
+/** How long a command waits for NATS, which may restart. */
+const patienceMs = 10_000;
+
 /** Runs `work` with a connection to NATS as the user `operator`. */
 export async function withBus<R>(work: (bus: Bus) => Promise<R>): Promise<R> {
-  const bus = await connectBus({
-    url: requireEnv('NATTER_NATS_URL', 'NATS with the credentials of its user "operator"'),
-    name: 'operator',
-    log: createLogger('natter', 'fatal'),
-    metrics: createMetrics('natter'),
-  });
+  const bus = await connect(requireEnv('NATTER_NATS_URL', 'NATS with the credentials of its user "operator"'));
   try {
     return await work(bus);
   } finally {
     await bus.drain();
+  }
+}
+
+async function connect(url: string): Promise<Bus> {
+  const log = createLogger('natter', 'fatal');
+  for (const end = performance.now() + patienceMs; ; ) {
+    try {
+      return await connectBus({ url, name: 'operator', log, metrics: createMetrics('natter'), failsAtOnce: true });
+    } catch (error) {
+      if (performance.now() > end) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`NATS at ${new URL(url).host} is unreachable, or refuses its user "operator": ${reason}`);
+      }
+      await pause(500);
+    }
   }
 }
 

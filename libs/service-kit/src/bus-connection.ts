@@ -11,13 +11,17 @@ export interface BusConnection {
   onReconnect(listener: () => void): () => void;
 }
 
-/** Connects to NATS and reconnects after every outage. */
-export async function openBusConnection(options: {
+export interface BusOptions {
   url: string;
   name: string;
   log: Logger;
   metrics: Metrics;
-}): Promise<BusConnection> {
+  /** Whether to fail if NATS is unreachable now, or refuses the user, instead of waiting until it accepts them. */
+  failsAtOnce?: boolean;
+}
+
+/** Connects to NATS and reconnects after every outage. */
+export async function openBusConnection(options: BusOptions): Promise<BusConnection> {
   const url = new URL(options.url);
   const waiting = setInterval(() => options.log.warn('no connection to NATS yet: unreachable, or refused'), 10_000);
   const nats = await connect({
@@ -34,7 +38,7 @@ export async function openBusConnection(options: {
     maxPingOut: 3,
     // An attempt that began while the network was cut would wait longer than a new one.
     timeout: 5_000,
-    waitOnFirstConnect: true,
+    waitOnFirstConnect: options.failsAtOnce !== true,
     noAsyncTraces: true,
     ignoreClusterUpdates: true,
     // A busy machine can answer too late to log in. Without this, the second such failure of a process would end its

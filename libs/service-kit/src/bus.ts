@@ -1,12 +1,10 @@
 import { type ServiceProgram, userOperations } from '@natter/contracts';
 import { createBlocks } from './blocks.ts';
 import { type BusClient, createBusClient } from './bus-client.ts';
-import { flushed, openBusConnection } from './bus-connection.ts';
+import { type BusOptions, flushed, openBusConnection } from './bus-connection.ts';
 import { type BusServer, createBusServer } from './bus-server.ts';
 import { type Lag, startLagMeter, worstOf } from './lag.ts';
-import type { Logger } from './logging.ts';
 import { watchLostCalls } from './lost-calls.ts';
-import type { Metrics } from './metrics.ts';
 import { type Pinged, ping } from './ping.ts';
 
 export type { CallOptions } from './bus-client.ts';
@@ -38,7 +36,7 @@ export interface Bus extends BusClient, BusServer {
 /** How long an outage of NATS may delay `flush`. */
 const flushMs = 5_000;
 
-export async function connectBus(options: { url: string; name: string; log: Logger; metrics: Metrics }): Promise<Bus> {
+export async function connectBus(options: BusOptions): Promise<Bus> {
   const { log, metrics, name } = options;
   const { nats, onReconnect } = await openBusConnection(options);
   const blocks = createBlocks(nats, name);

@@ -20,6 +20,12 @@
 http://{{ include "natter.fullname" . }}-gateway:{{ .Values.gateway.service.port }}
 {{- end -}}
 
+{{- /* The port of a URL */ -}}
+{{- define "natter.portOf" -}}
+{{- $url := urlParse . -}}
+{{- regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}
+{{- end -}}
+
 {{- /* What never changes over the life of a release: {root, component} */ -}}
 {{- define "natter.selector" -}}
 app.kubernetes.io/name: {{ include "natter.name" .root }}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { named } from './objects.ts';
+import { helm, render } from './render.ts';
+
+const services = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
+
+describe.skipIf(helm === undefined)(
+  `in the chart${helm === undefined ? ': SKIPPED: there is no helm binary' : ''}`,
+  () => {
+    test('only the scheduler can reach the addresses of outgoing webhook bots', () => {
+      const objects = render({ values: { networkPolicy: { webhooks: { ports: [8080], to: [] } } } });
+      for (const service of services) {
+        const ports = JSON.stringify(named(objects, 'NetworkPolicy', `natter-${service}`).spec.egress);
+        expect(ports.includes('8080'), service).toBe(service === 'scheduler');
+      }
+    });
+
+    test('the network policies allow the ports of the given URLs', () => {
+      const portsOf = (values: Record<string, unknown>, service: string): unknown =>
+        named(render({ values }), 'NetworkPolicy', `natter-${service}`).spec.egress.flatMap(
+          ({ ports }: { ports: { port: number }[] }) => ports.map(({ port }) => port),
+        );
+      const canary = { services: { canary: { enabled: true } } };
+      expect(portsOf({ ...canary, canaryUrl: 'https://chat.example.com:8443' }, 'canary')).toEqual([
+        80, 443, 9991, 8443,
+      ]);
+      expect(portsOf({ ...canary, canaryUrl: 'https://chat.example.com/' }, 'canary')).toEqual([80, 443, 9991]);
+      for (const [endpoint, port] of [
+        ['https://otlp.example.com', 443],
+        ['http://collector/v1', 80],
+        ['http://[fd00::1]:4317', 4317],
+        ['http://[fd00::1]', 80],
+      ] as const)
+        expect(portsOf({ tracing: { endpoint } }, 'gateway'), endpoint).toEqual([6379, 4222, 4318, port]);
+    });
+  },
+);
