@@ -39,7 +39,8 @@ export async function compare(
   }
   await forgetLog(redisUrl);
   for (const [index, watcher] of watchers.entries())
-    if (!watcher.lost) await compareWithReplay(url, watcher, (text) => problems.push(`watcher ${index}: ${text}`));
+    if (!watcher.lost)
+      await watcher.apart(() => compareWithReplay(url, watcher, (text) => problems.push(`watcher ${index}: ${text}`)));
   problems.push(...compareWithSent(watchers, sent));
   return problems;
 }

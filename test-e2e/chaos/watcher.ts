@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type Credentials, request } from '../api.ts';
 import { apply, type ClientState, comparable, stateOf } from '../client-state.ts';
 import { describe } from '../follower.ts';
@@ -41,6 +42,8 @@ export interface Watcher {
   view(): View;
   /** Begins a round: forgets events and messages. */
   mark(): void;
+  /** Runs `work` without polls of its own: of two polls of a queue, the older one returns no events. */
+  apart(work: () => Promise<void>): Promise<void>;
   stop(): void;
 }
 
@@ -78,7 +81,12 @@ export async function watch(url: string, who: Credentials): Promise<Watcher> {
   if (status !== 200) throw new Error(`register: ${status} ${JSON.stringify(body)}`);
   const kept = keptOf(body);
   let isStopped = false;
+  let isPaused = false;
+  /** Whether a poll is held or on its way. */
+  let isPolling = false;
   let cursor: number = body.last_event_id;
+  const poll = (options: { dont_block?: true } = {}): Promise<{ status: number; body: Answer }> =>
+    request(url, who, 'GET /events', { queue_id: watcher.queueId, last_event_id: cursor, ...options });
   const watcher: Watcher = {
     who,
     queueId: body.queue_id,
@@ -97,34 +105,51 @@ export async function watch(url: string, who: Credentials): Promise<Watcher> {
       watcher.longestDeliveryMs = 0;
       watcher.markedAt = cursor;
     },
+    async apart(work) {
+      isPaused = true;
+      // A newer poll ends the one that is held.
+      for (; isPolling; await pause(20)) await poll({ dont_block: true }).catch(() => undefined);
+      await work().finally(() => {
+        isPaused = false;
+      });
+    },
     stop() {
       isStopped = true;
     },
   };
   void (async () => {
-    while (!isStopped) {
+    while (!isStopped && watcher.lost === undefined) {
+      if (isPaused) {
+        await pause(20);
+        continue;
+      }
+      isPolling = true;
       try {
-        const form = { queue_id: watcher.queueId, last_event_id: cursor };
-        const answer = await request(url, who, 'GET /events', form);
-        if (answer.body.code === 'BAD_EVENT_QUEUE_ID') {
-          watcher.lost = JSON.stringify(answer.body);
-          return;
-        }
-        if (answer.status !== 200) throw new Error(`${answer.status} ${answer.body.code}`);
-        for (const event of answer.body.events) {
-          if (event.id <= cursor) watcher.failures.push(`event ${event.id} after ${cursor}`);
-          cursor = event.id;
-          const name = nameOf(event);
-          if (name !== undefined) watcher.events.push(name);
-          follow(watcher, kept, event);
-        }
+        take(await poll());
       } catch (error) {
         if (!isStopped) watcher.failures.push(describe(error));
-        await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 100));
+        await pause(50 + Math.random() * 100);
+      } finally {
+        isPolling = false;
       }
     }
   })();
   return watcher;
+
+  function take({ status, body }: { status: number; body: Answer }): void {
+    if (body.code === 'BAD_EVENT_QUEUE_ID') {
+      watcher.lost = JSON.stringify(body);
+      return;
+    }
+    if (status !== 200) throw new Error(`${status} ${body.code}`);
+    for (const event of body.events) {
+      if (event.id <= cursor) watcher.failures.push(`event ${event.id} after ${cursor}`);
+      cursor = event.id;
+      const name = nameOf(event);
+      if (name !== undefined) watcher.events.push(name);
+      follow(watcher, kept, event);
+    }
+  }
 }
 
 function follow(watcher: Watcher, kept: Kept, event: Answer): void {
