@@ -190,3 +190,17 @@ test('a command that is killed after the creation leaves a realm that later gets
   await killed('channels');
   await complete(host);
 });
+
+test('a second default realm is rejected, also if both are created at once', async () => {
+  const createDefault = (host: string) =>
+    runNatter(settings, ['realm', 'create', '--host', host, '--name', host, '--owner-email', `o@${host}`, '--default']);
+  const results = await Promise.all(['one.example', 'two.example'].map(createDefault));
+  for (const { code, output } of results)
+    expect([code, output]).toEqual([1, expect.stringContaining('localhost is the default realm already')]);
+  expect((await contents('one.example')).name).toBeNull();
+  await postgres.query("UPDATE users.realm SET is_default = false WHERE host = 'localhost'");
+  const [first, second] = await Promise.all(['three.example', 'four.example'].map(createDefault));
+  expect([first?.code, second?.code].sort()).toEqual([0, 1]);
+  const { rows } = await postgres.query('SELECT host FROM users.realm WHERE is_default');
+  expect(rows).toEqual([{ host: first?.code === 0 ? 'three.example' : 'four.example' }]);
+});

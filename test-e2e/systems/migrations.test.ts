@@ -48,6 +48,17 @@ test('an installation without stored checksums continues', async () => {
   expect(await inPostgres(withoutChecksum)).toEqual([]);
 });
 
+test('a database that a dump was restored into loses the rights that every new database grants', async () => {
+  await inPostgres(`DO $$ BEGIN
+    EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO PUBLIC', current_database());
+    GRANT CREATE ON SCHEMA public TO PUBLIC;
+  END $$`);
+  expect(await migrated()).toEqual([]);
+  const rights = `SELECT has_database_privilege('natter_users', current_database(), 'TEMPORARY') AS temporary,
+    has_schema_privilege('natter_users', 'public', 'CREATE') AS public`;
+  expect(await inPostgres(rights)).toEqual([{ temporary: false, public: false }]);
+});
+
 test('a migration waits for an unavailable server, and fails without the option to wait', async () => {
   const { hostname, port } = new URL(servers.postgresUrl);
   let isAway = true;

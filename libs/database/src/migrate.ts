@@ -47,6 +47,7 @@ export async function migrate(
     await untilLocked(client, 'the owner of the log', giveLog, log);
     await untilLocked(client, 'the owner of the functions of the log', giveLogFunctions(), log);
     await untilLocked(client, 'rights of the services', grantTables(), log);
+    await untilLocked(client, 'rights of all roles', revokeFromAll, log);
     // A system that was stopped for days, or restored from an old backup, has no partition for today.
     await untilLocked(client, 'partitions of the log', 'SELECT log.prepare_partitions(4)', log);
     const configured = await configuredRoles(client);
@@ -151,6 +152,15 @@ const backstops = {
   lock_timeout: '10s',
   idle_in_transaction_session_timeout: '60s',
 } as const;
+
+/**
+ * Nobody needs temporary tables, with which names could be shadowed, nor a place in schema public. At every run, because
+ * a dump has no rights on the database, and a new database that it is restored into grants both to everybody.
+ */
+const revokeFromAll = `DO $$ BEGIN
+  EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+  REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+END $$`;
 
 /**
  * Partitions are detached by their owner; a dump that was restored without owners has another. See

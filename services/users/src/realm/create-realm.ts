@@ -11,6 +11,7 @@ import { insertAccount, type NewAccount } from '../model/insert-account.ts';
 import { systemGroups } from '../model/system-groups.ts';
 
 const idRow = z.object({ id: z.number() });
+const hostRow = z.object({ host: z.string() });
 const existingRow = idRow.extend({ realm_name: z.string(), has_owner: z.boolean() });
 
 export function createRealmHandlers({ database, background }: Owner): Handlers {
@@ -47,13 +48,20 @@ export function createRealmHandlers({ database, background }: Owner): Handlers {
           return { realm_id: id, is_new: true, owner: { user_id, api_key: key } };
         });
       } catch (error) {
+        if (sqlState(error) !== '23505') throw error;
         // Another request created a realm with this host meanwhile.
-        const winner = sqlState(error) === '23505' ? await existing(host, owner?.email) : undefined;
+        const winner = await existing(host, owner?.email);
         if (winner) return winner;
-        throw error;
+        const other = is_default ? await defaultHost(database) : undefined;
+        throw other === undefined ? error : badRequest(`${other} is the default realm already`);
       }
     }),
   ];
+}
+
+async function defaultHost(database: Owner['database']): Promise<string | undefined> {
+  const row = await database.maybeOne(sql.type(hostRow)`SELECT host FROM users.realm WHERE is_default`);
+  return row?.host;
 }
 
 /** Checked here, because channels creates them after the commit and cannot refuse any more. */
