@@ -63,7 +63,14 @@ function withDrafts() {
       put(id, draft);
       return { ids: [id] };
     },
-    editDraft: async ({ draft_id, draft }: { draft_id: number; draft: Sent }) => put(draft_id, draft),
+    editDraft: async ({ draft_id, draft }: { draft_id: number; draft: Sent }) => {
+      await answered();
+      put(draft_id, draft);
+    },
+    deleteDraft: async ({ draft_id }: { draft_id: number }) => {
+      await answered();
+      drafts.delete(draft_id);
+    },
     setTyping: async () => undefined,
   } as unknown as Client;
   const limits = { message: 10_000, typingStartedWaitMs: 1, typingStoppedWaitMs: 1, typingExpiryMs: 1 };
@@ -76,6 +83,8 @@ function withDrafts() {
   return {
     writer,
     drafts: () => [...drafts.values()].map(({ place, content }) => [place && keyOf(place), content]),
+    /** Another device adds a draft. */
+    add: (id: number, place: Place, content: string) => void drafts.set(id, { id, place, content, timestamp: id }),
     textIn: (place: Place) => textOf(state.composing, state.model.writing, keyOf(place)),
     slow: () => {
       isSlow = true;
@@ -137,4 +146,84 @@ test('a text that moves does not replace another one', async () => {
   writer.edit(keyOf(after), after, 'two');
   expect(writer.carry(before, after)).toBe(false);
   expect([textIn(before), textIn(after)]).toEqual(['one', 'two']);
+});
+
+test('a text that was carried away while it was saved leaves its draft to no newer text of the old conversation', async () => {
+  const { writer, drafts, slow, answer } = withDrafts();
+  slow();
+  writer.edit(keyOf(before), before, 'half');
+  await vi.advanceTimersByTimeAsync(2_000);
+  writer.carry(before, after);
+  writer.edit(keyOf(before), before, 'another text');
+  answer();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([
+    [keyOf(after), 'half'],
+    [keyOf(before), 'another text'],
+  ]);
+});
+
+test('a chosen draft does not replace a newer text that is too long to save', async () => {
+  const { writer, drafts, textIn } = withDrafts();
+  const key = keyOf(before);
+  writer.edit(key, before, 'short');
+  await vi.advanceTimersByTimeAsync(2_000);
+  const long = 'x'.repeat(10_001);
+  writer.edit(key, before, long);
+  expect(writer.choose(key, 1)).toBe(true);
+  expect(textIn(before)).toBe(long);
+  writer.edit(key, before, 'long');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([[key, 'long']]);
+});
+
+test('a chosen draft does not replace a newer text that is being saved', async () => {
+  const { writer, drafts, textIn, slow, answer } = withDrafts();
+  const key = keyOf(before);
+  writer.edit(key, before, 'one');
+  await vi.advanceTimersByTimeAsync(2_000);
+  slow();
+  writer.edit(key, before, 'one two');
+  await vi.advanceTimersByTimeAsync(2_000);
+  writer.edit(key, before, 'one two three');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(writer.choose(key, 1)).toBe(true);
+  expect(textIn(before)).toBe('one two three');
+  answer();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([[key, 'one two three']]);
+});
+
+test('another draft is not chosen before the text of a conversation is saved', async () => {
+  const { writer, drafts, add, textIn } = withDrafts();
+  const key = keyOf(before);
+  add(1, before, 'older');
+  add(2, before, 'newer');
+  writer.edit(key, before, 'newer text');
+  expect(writer.choose(key, 1)).toBe(false);
+  expect(textIn(before)).toBe('newer text');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(writer.choose(key, 1)).toBe(true);
+  writer.edit(key, before, 'older text');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([
+    [key, 'older text'],
+    [key, 'newer text'],
+  ]);
+});
+
+test('a draft that is chosen while another one is deleted stays itself', async () => {
+  const { writer, drafts, add, slow, answer } = withDrafts();
+  const key = keyOf(before);
+  add(1, before, 'older');
+  add(2, before, 'sent');
+  slow();
+  writer.edit(key, before, '');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(writer.choose(key, 1)).toBe(true);
+  answer();
+  await vi.advanceTimersByTimeAsync(2_000);
+  writer.edit(key, before, 'older text');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(drafts()).toEqual([[key, 'older text']]);
 });

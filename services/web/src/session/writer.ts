@@ -106,8 +106,7 @@ export class Writer {
     const edit = this.#store.state().composing.edits.get(key);
     if (!edit?.isUnsaved) return;
     const { text } = edit;
-    const sent = this.#unanswered.get(key);
-    const draftId = edit.draftId ?? (sent === undefined ? undefined : this.#draftWith([sent], key)?.id);
+    const draftId = this.#draftIdOf(key);
     this.#unanswered.set(key, text);
     this.#carried.delete(key);
     this.#keep(key, { place, text });
@@ -120,9 +119,12 @@ export class Writer {
         const timestamp = Math.floor(serverNow(this.#store.state()) / 1_000);
         this.#store.dispatch({ type: 'draft', draft: { id, place, content: text, timestamp } });
       }
-      this.#store.dispatch({ type: 'composing', action: { type: 'kept', key, text, draftId: id } });
+      if (this.#carried.has(key)) this.#handOver(key, id);
+      else {
+        const action = { type: 'kept' as const, key, text, draftId: id, before: edit.draftId };
+        this.#store.dispatch({ type: 'composing', action });
+      }
       const now = this.#store.state().composing.edits.get(key);
-      if (!now) this.#handOver(key, id);
       if (now?.isUnsaved) this.#keep(key, { place, text: now.text });
       else this.#kept.drop(key);
     } catch (error) {
@@ -134,8 +136,8 @@ export class Writer {
   /** A text that was carried away while it was saved continues with the draft that the server has now. */
   #handOver(key: string, draftId: number | undefined): void {
     const { edits } = this.#store.state().composing;
-    let to = key;
-    // It may have been carried further.
+    let to = this.#carried.get(key) ?? key;
+    // It may have been carried further. Another text may be written in the conversation where it was.
     for (const seen = new Set<string>(); !edits.has(to) && !seen.has(to); ) {
       seen.add(to);
       to = this.#carried.get(to) ?? to;
@@ -143,6 +145,13 @@ export class Writer {
     const next = edits.get(to);
     if (!next || next.draftId !== undefined) return;
     this.#store.dispatch({ type: 'composing', action: { type: 'restored', key: to, text: next.text, draftId } });
+  }
+
+  /** The draft of a text that is not saved yet: of a save without an answer, it is found by the text. */
+  #draftIdOf(key: string): number | undefined {
+    const sent = this.#unanswered.get(key);
+    const { draftId } = this.#store.state().composing.edits.get(key) ?? {};
+    return draftId ?? (sent === undefined ? undefined : this.#draftWith([sent], key)?.id);
   }
 
   async #put(place: Place, text: string, draftId: number | undefined): Promise<number | undefined> {
@@ -192,9 +201,15 @@ export class Writer {
     return true;
   }
 
-  /** Takes a draft into the compose box of its conversation. */
-  choose(key: string, draftId: number): void {
+  /**
+   * Takes a draft into the compose box of its conversation, where a newer text of the same draft stays. Returns false if the
+   * text of another draft is there, which the server does not have yet.
+   */
+  choose(key: string, draftId: number): boolean {
+    const edit = this.#store.state().composing.edits.get(key);
+    if (edit?.isUnsaved && edit.text.trim() !== '') return this.#draftIdOf(key) === draftId;
     this.#store.dispatch({ type: 'composing', action: { type: 'chosen', key, draftId } });
+    return true;
   }
 
   async deleteDraft(draftId: number): Promise<void> {

@@ -36,7 +36,7 @@ test('saved text stays as written until another client changes it', () => {
   const composing = after(
     nothing,
     { type: 'edited', key, text: 'mine ' },
-    { type: 'kept', key, text: 'mine ', draftId: 1 },
+    { type: 'kept', key, text: 'mine ', draftId: 1, before: undefined },
   );
   const writing = addDraft(nothing, draft(1, 'mine'));
   expect(textOf(composing, writing, key)).toBe('mine ');
@@ -49,7 +49,7 @@ test('text that was written during a save is still unsaved', () => {
     nothing,
     { type: 'edited', key, text: 'one' },
     { type: 'edited', key, text: 'one two' },
-    { type: 'kept', key, text: 'one', draftId: 1 },
+    { type: 'kept', key, text: 'one', draftId: 1, before: undefined },
   );
   expect(composing.edits.get(key)).toEqual({ text: 'one two', isUnsaved: true, draftId: 1 });
 });
@@ -59,7 +59,7 @@ test('after a message is sent, an older draft does not take its place', () => {
   const composing = after(
     writing,
     { type: 'edited', key, text: '' },
-    { type: 'kept', key, text: '', draftId: undefined },
+    { type: 'kept', key, text: '', draftId: undefined, before: 2 },
   );
   expect(textOf(composing, removeDraft(writing, 2), key)).toBe('');
 });

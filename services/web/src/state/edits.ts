@@ -21,8 +21,8 @@ export type ComposingAction =
   | { type: 'edited'; key: string; text: string }
   /** A text of an earlier page, and the draft that it changes. */
   | { type: 'restored'; key: string; text: string; draftId: number | undefined }
-  /** The server has the text, as this draft; without a draft if it is empty. */
-  | { type: 'kept'; key: string; text: string; draftId: number | undefined }
+  /** The server has the text, as this draft; without a draft if it is empty. `before` is the draft that the text changed. */
+  | { type: 'kept'; key: string; text: string; draftId: number | undefined; before: number | undefined }
   | { type: 'chosen'; key: string; draftId: number }
   /** The text goes along to the conversation where the messages are now. */
   | { type: 'carried'; key: string; to: string; text: string; draftId: number | undefined }
@@ -50,7 +50,8 @@ export function reduceComposing(composing: Composing, action: ComposingAction, w
     case 'restored':
       return withEdit(composing, key, { text: action.text, isUnsaved: true, draftId: action.draftId });
     case 'kept':
-      if (!before) return composing;
+      // Another draft may have been chosen in the meantime.
+      if (!before || before.draftId !== action.before) return composing;
       return withEdit(composing, key, {
         text: before.text,
         isUnsaved: before.text !== action.text,

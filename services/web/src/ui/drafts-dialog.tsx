@@ -53,9 +53,11 @@ function DraftCard({ draft: { id, place, content, timestamp } }: { draft: Draft 
   const title = useSelected(({ model }) => (place ? titleOf(model, place) : t('notAddressed')));
   const open = (): void => {
     if (!place) return;
-    session.writer.choose(keyOf(place), id);
-    closeDialog();
-    void navigate(linkTo(place));
+    void task.run(async () => {
+      if (!session.writer.choose(keyOf(place), id)) throw new Error(t('theTextThereIsNotSaved'));
+      closeDialog();
+      await navigate(linkTo(place));
+    });
   };
   return (
     <li>

@@ -36,6 +36,7 @@ export const writing = {
   thereAreNoReminders: 'Es gibt keine Erinnerungen.',
   notAddressed: 'Ohne Empfänger',
   continueWriting: 'Weiterschreiben',
+  theTextThereIsNotSaved: 'Dein Text in dieser Unterhaltung ist noch nicht gespeichert. Sende oder lösche ihn zuerst.',
   itCouldNotBeSentWhenIt: 'Sie konnte zur geplanten Zeit nicht gesendet werden.',
   changeTheTime: 'Zeit ändern',
   text: 'Text',

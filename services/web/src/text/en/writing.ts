@@ -33,6 +33,7 @@ export const writing = {
   thereAreNoReminders: 'There are no reminders.',
   notAddressed: 'Not addressed',
   continueWriting: 'Continue writing',
+  theTextThereIsNotSaved: 'Your text in this conversation is not saved yet. Send it or delete it first.',
   itCouldNotBeSentWhenIt: 'It could not be sent when it was due.',
   changeTheTime: 'Change the time',
   text: 'Text',

@@ -41,6 +41,7 @@ export const writing = {
   thereAreNoReminders: 'No hay recordatorios.',
   notAddressed: 'Sin destinatario',
   continueWriting: 'Seguir escribiendo',
+  theTextThereIsNotSaved: 'Tu texto en esta conversación aún no está guardado. Envíalo o bórralo primero.',
   itCouldNotBeSentWhenIt: 'No se pudo enviar a la hora programada.',
   changeTheTime: 'Cambiar la hora',
   text: 'Texto',

@@ -32,6 +32,7 @@ export const writing = {
   thereAreNoReminders: 'リマインダーはありません。',
   notAddressed: '宛先なし',
   continueWriting: '続きを書く',
+  theTextThereIsNotSaved: 'この会話に入力したテキストはまだ保存されていません。先に送信するか削除してください。',
   itCouldNotBeSentWhenIt: '予定の時刻に送信できませんでした。',
   changeTheTime: '時刻を変更',
   text: '本文',
