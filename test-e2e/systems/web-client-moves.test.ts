@@ -93,6 +93,52 @@ test('a page follows a topic that others resolve and rename, with the unsent tex
   await leave(visit);
 });
 
+test('a page that was opened at a message stays where the reader is writing when others move the message', async () => {
+  const near = await send('member2', 'kitchen', 'The tap drips');
+  await send('member2', 'kitchen', 'The stove is off');
+  const path = `${topicPath('kitchen')}?near=${near}`;
+  const visit = await web.visit('member', path);
+  const { page } = visit;
+  const box = page.locator('#compose');
+  await message(page, 'The tap drips').waitFor();
+  await box.pressSequentially('I will ');
+  await web.clientOf('owner').updateMessage({ message_id: near, topic: 'bath', propagate_mode: 'change_one' });
+  await message(page, 'The tap drips').waitFor({ state: 'detached' });
+  // Events are followed in order.
+  await send('owner', 'kitchen', 'Who has time?');
+  await message(page, 'Who has time?').waitFor();
+  await page.keyboard.type('switch it on');
+  expect(await box.inputValue()).toBe('I will switch it on');
+  await page.getByRole('heading', { name: '#general › kitchen' }).waitFor();
+  // The link still leads to the message.
+  await page.goto(web.system.url + path);
+  await page.getByRole('heading', { name: '#general › bath' }).waitFor();
+  await message(page, 'The tap drips').waitFor();
+  await leave(visit);
+});
+
+test("a page that was opened at a message stays if the reader's text cannot go along", async () => {
+  const near = await send('member2', 'attic', 'The attic is full');
+  await web
+    .clientOf('member')
+    .createDrafts({ drafts: [{ type: 'stream', to: [web.general], topic: 'cellar', content: 'It is dark' }] });
+  const visit = await web.visit('member', `${topicPath('attic')}?near=${near}`);
+  const { page } = visit;
+  const box = page.locator('#compose');
+  await message(page, 'The attic is full').waitFor();
+  await box.pressSequentially('Let us ');
+  const asked = page.waitForResponse(/\/json\/messages\/\d+/);
+  await web.clientOf('owner').updateMessage({ message_id: near, topic: 'cellar', propagate_mode: 'change_all' });
+  await message(page, 'The attic is full').waitFor({ state: 'detached' });
+  // The page has learnt where its messages are.
+  await asked;
+  await send('owner', 'attic', 'An empty room');
+  await message(page, 'An empty room').waitFor();
+  await page.keyboard.type('clear it');
+  expect(await box.inputValue()).toBe('Let us clear it');
+  await leave(visit);
+});
+
 test('a topic that others rename does not move the focus of a reader who types', async () => {
   const id = await send('member', 'lamp', 'The lamp is off');
   const visit = await web.visit('member', topicPath('lamp'));

@@ -6,7 +6,7 @@ import { t } from '../text/text.ts';
 import { Compose, NewTopic } from './compose.tsx';
 import { composeIsShown } from './compose-text.ts';
 import { useReadingLock } from './desktop-notifications.ts';
-import { useFollow, useLeadOn } from './lead-on.ts';
+import { useFollow } from './lead-on.ts';
 import { isPlace, linkTo } from './links.ts';
 import { MessageList } from './message-list.tsx';
 import { titleOf } from './names.ts';
@@ -74,29 +74,39 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
   );
 }
 
-/** A link names the conversation where a message was; the page follows the message. */
+/**
+ * A link names the conversation where a message was; the page leads to where it is. Once the page has shown the message, the
+ * reader may be writing there: what others move from then on is followed by `useLeft` alone.
+ */
 function useMoved(narrow: Narrow, near: number | undefined): void {
   const session = useSession();
   const navigate = useNavigate();
-  const leadOn = useLeadOn();
+  const follow = useFollow();
   const key = keyOf(narrow);
-  const isElsewhere = useSelected(({ views }) => {
-    const view = views.get(key);
-    return near !== undefined && view !== undefined && view.anchor === near && !view.ids.includes(near);
-  });
   useEffect(() => {
-    if (!isElsewhere || near === undefined || !isPlace(narrow)) return;
+    if (near === undefined || !isPlace(narrow)) return;
     let isCurrent = true;
-    void session.placeOf(near).then((place) => {
+    const lead = async (): Promise<void> => {
+      const place = await session.placeOf(near);
       if (!isCurrent || !place || keyOf(place) === key) return;
       // A draft stays where other messages stay.
-      if (session.state.views.get(key)?.ids.length === 0) leadOn(narrow, place, near);
-      else void navigate({ ...linkTo(place, near), replace: true });
-    });
+      const isEmpty = session.state.views.get(key)?.ids.length === 0;
+      if (!isEmpty || !follow(narrow, place, near)) void navigate({ ...linkTo(place, near), replace: true });
+    };
+    const check = (): void => {
+      const view = session.state.views.get(key);
+      const isThere = view?.ids.includes(near) ?? false;
+      if (!isThere && view?.anchor !== near) return;
+      end();
+      if (!isThere) void lead();
+    };
+    const end = session.subscribe(check);
+    check();
     return () => {
       isCurrent = false;
+      end();
     };
-  }, [session, navigate, key, near, isElsewhere]);
+  }, [session, navigate, key, near]);
 }
 
 /** The page follows the messages of a conversation when all that it shows are moved together. */

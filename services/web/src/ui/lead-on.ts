@@ -6,10 +6,10 @@ import { linkTo } from './links.ts';
 import { closeScheduling } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
-type Lead = (from: Place, to: Place, near: number | undefined) => void;
+type Lead<Outcome> = (from: Place, to: Place, near: number | undefined) => Outcome;
 
 /** Leads from a conversation to where its messages are now. What was written in reply to them goes along. */
-export function useLeadOn(): Lead {
+export function useLeadOn(): Lead<void> {
   const session = useSession();
   const navigate = useNavigate();
   return (from, to, near) => {
@@ -20,19 +20,20 @@ export function useLeadOn(): Lead {
 
 /**
  * Leads on because others moved the messages, while the reader may be typing anywhere on the page: the compose box takes
- * the focus only if it had it. Does nothing if the reader's text cannot go along.
+ * the focus only if it had it. Does nothing, and returns false, if the reader's text cannot go along.
  */
-export function useFollow(): Lead {
+export function useFollow(): Lead<boolean> {
   const session = useSession();
   const navigate = useNavigate();
   return (from, to, near) => {
     const { activeElement, body } = document;
-    if (!session.writer.carry(from, to)) return;
+    if (!session.writer.carry(from, to)) return false;
     if (activeElement?.id !== 'compose') keepFocusFrom(keyOf(to));
     // The row of the edited message may have left the page with the focus.
     if (activeElement === null || activeElement === body) editAgain();
     // It would send to the old place.
     closeScheduling();
     void navigate({ ...linkTo(to, near), replace: true });
+    return true;
   };
 }
