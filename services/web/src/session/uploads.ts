@@ -12,8 +12,8 @@ export interface Upload {
   request: AbortController;
 }
 
-/** The compose box of a conversation. */
-interface Draft {
+/** The compose box of a conversation. Without a place, its text stays in this browser. */
+export interface DraftBox {
   key: string;
   place: Place | undefined;
 }
@@ -22,7 +22,7 @@ interface Options {
   /** Zero for no limit. */
   maxMebibytes: () => number;
   /** Adds a file to a draft that is not on screen. */
-  append: (draft: Draft, uploaded: Uploaded) => void;
+  append: (draft: DraftBox, uploaded: Uploaded) => void;
   send?: typeof upload;
 }
 
@@ -37,7 +37,7 @@ export class Uploads {
   readonly #boxes = new Map<string, (uploaded: Uploaded) => void>();
   readonly #listeners = new Set<() => void>();
   /** Where the link of each unfinished upload goes. */
-  readonly #drafts = new Map<number, Draft>();
+  readonly #drafts = new Map<number, DraftBox>();
   #lastId = 0;
 
   constructor(options: Options) {
@@ -61,13 +61,13 @@ export class Uploads {
     };
   }
 
-  add(draft: Draft, files: readonly File[]): void {
+  add(draft: DraftBox, files: readonly File[]): void {
     const begun = files.map((file) => this.#begin(draft, file));
     this.#set(draft.key, [...this.of(draft.key), ...begun]);
   }
 
   /** The messages of a conversation are elsewhere now: files on their way to its draft go along. */
-  carry(from: string, to: Draft): void {
+  carry(from: string, to: DraftBox): void {
     const moving = this.of(from);
     if (moving.length === 0 || from === to.key) return;
     for (const { id } of moving) this.#drafts.set(id, to);
@@ -86,7 +86,7 @@ export class Uploads {
     this.#set(key, left);
   }
 
-  #begin(draft: Draft, file: File): Upload {
+  #begin(draft: DraftBox, file: File): Upload {
     const { maxMebibytes, send = upload } = this.#options;
     const limit = maxMebibytes();
     const isTooLarge = limit > 0 && file.size > limit * mebibyte;

@@ -227,3 +227,28 @@ test('a draft that is chosen while another one is deleted stays itself', async (
   await vi.advanceTimersByTimeAsync(2_000);
   expect(drafts()).toEqual([[key, 'older text']]);
 });
+
+test('a box is emptied after its text was sent by other means, wherever it went', async () => {
+  const { writer, drafts, textIn } = withDrafts();
+  writer.edit(keyOf(before), before, 'see you tomorrow');
+  await vi.advanceTimersByTimeAsync(2_000);
+  await writer.emptyAfter({ key: keyOf(before), place: before }, 'see you tomorrow', async () => {
+    writer.carry(before, after);
+    writer.edit(keyOf(before), before, 'another text');
+  });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([textIn(before), textIn(after)]).toEqual(['another text', '']);
+  expect(drafts()).toEqual([[keyOf(before), 'another text']]);
+});
+
+test('a box keeps what was written while its earlier text was sent by other means', async () => {
+  const { writer, drafts, textIn } = withDrafts();
+  const box = { key: keyOf(before), place: before };
+  writer.edit(box.key, before, 'see you tomorrow');
+  await writer.emptyAfter(box, 'see you tomorrow', async () => writer.edit(box.key, before, 'next'));
+  const refusal = writer.emptyAfter(box, 'next', () => Promise.reject(new Error('refused')));
+  await expect(refusal).rejects.toThrow('refused');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(textIn(before)).toBe('next');
+  expect(drafts()).toEqual([[box.key, 'next']]);
+});

@@ -4,7 +4,7 @@ import { keyOf, type Place } from '../state/place.ts';
 import type { Action, State } from '../state/state.ts';
 import { type KeptEdit, KeptEdits } from './kept-edits.ts';
 import { serverNow } from './server-time.ts';
-import { linkAfter, Uploads } from './uploads.ts';
+import { type DraftBox, linkAfter, Uploads } from './uploads.ts';
 
 const saveAfterMs = 1_000;
 
@@ -25,6 +25,8 @@ export class Writer {
   readonly #unanswered = new Map<string, string>();
   /** Where the text of a conversation went while it was saved. */
   readonly #carried = new Map<string, string>();
+  /** The boxes whose texts are on their way to the server by other means; they go along with their messages. */
+  readonly #leaving = new Set<DraftBox>();
   #saving: Promise<void> = Promise.resolve();
   #typing: { place: Place; since: number } | undefined;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
@@ -193,12 +195,27 @@ export class Writer {
     if (!isFree) return false;
     this.uploads.carry(key, { key: next, place: to });
     if (text === '') return true;
+    for (const box of this.#leaving) if (box.key === key) Object.assign(box, { key: next, place: to });
     clearTimeout(this.#saveTimers.get(key));
     this.#store.dispatch({ type: 'composing', action: { type: 'carried', key, to: next, text, draftId } });
     this.#kept.drop(key);
     this.#carried.set(key, next);
     this.#change(next, to, text);
     return true;
+  }
+
+  /** Empties a compose box after its text was sent by other means, wherever it is by then. Another text in it stays. */
+  async emptyAfter(draft: DraftBox, text: string, send: () => Promise<unknown>): Promise<void> {
+    const box = { ...draft };
+    this.#leaving.add(box);
+    try {
+      await send();
+    } finally {
+      this.#leaving.delete(box);
+    }
+    const { composing, model } = this.#store.state();
+    // The server removes spaces at the ends of drafts.
+    if (textOf(composing, model.writing, box.key).trim() === text.trim()) this.#change(box.key, box.place, '');
   }
 
   /**

@@ -33,7 +33,8 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
         ...(isOutgoing ? { payload_url: values.url, interface_type: values.interface } : {}),
         ...(file ? { file } : {}),
       });
-      setValues(empty);
+      // Keep the texts that were typed meanwhile.
+      setValues((now) => (now === values ? empty : now));
       setFile(undefined);
       setMade(made + 1);
     }, t('theBotIsInTheListIt'));

@@ -4,7 +4,7 @@ import { ChannelSettings } from './channel-settings.tsx';
 import { Check, Field } from './field.tsx';
 import { type Listed, listedChannels } from './listed-channels.ts';
 import { Modal } from './modal.tsx';
-import { closeDialog } from './open-dialog.ts';
+import { closeAfter } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
@@ -142,11 +142,9 @@ function NewChannel() {
   const task = useTask();
   const create = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      const subscribers = [session.state.model.ownId];
-      await session.client.createChannel({ name, description, subscribers, invite_only: isPrivate });
-      closeDialog();
-    });
+    const subscribers = [session.state.model.ownId];
+    const params = { name, description, subscribers, invite_only: isPrivate };
+    void task.run(() => closeAfter(() => session.client.createChannel(params)));
   };
   return (
     <form className="stack panel" onSubmit={create}>

@@ -47,7 +47,7 @@ export function Editor({ draftKey, place, target = place, label, onSend, problem
     setPreview(false);
   };
   const schedule = (): void => {
-    if (!isBlocked && target) openDialog({ name: 'schedule', place: target, text, onDone: () => setText('') });
+    if (!isBlocked && target) openDialog({ name: 'schedule', place: target, text, draft: { key: draftKey, place } });
   };
   const insertEmoji = (written: string): void => {
     setPreview(false);

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { t } from '../text/text.ts';
 import { Dialog } from './dialog.tsx';
-import { closeDialog } from './open-dialog.ts';
+import { closeAfter, closeDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
 export default function DeleteDialog({ messageId }: { messageId: number }) {
@@ -9,8 +9,7 @@ export default function DeleteDialog({ messageId }: { messageId: number }) {
   const [isDeleting, setDeleting] = useState(false);
   const confirm = async (): Promise<void> => {
     setDeleting(true);
-    await session.actions.delete(messageId);
-    closeDialog();
+    await closeAfter(() => session.actions.delete(messageId));
   };
   return (
     <Dialog title={t('deleteThisMessage')}>

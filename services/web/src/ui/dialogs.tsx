@@ -41,16 +41,7 @@ export function Dialogs() {
       {dialog.name === 'person' && <Person userId={dialog.userId} />}
       {dialog.name === 'status' && <StatusDialog draft={dialog.draft} />}
       {dialog.name === 'remind' && <Remind messageId={dialog.messageId} />}
-      {dialog.name === 'schedule' && (
-        <Schedule
-          place={dialog.place}
-          text={dialog.text}
-          onDone={() => {
-            dialog.onDone();
-            closeDialog();
-          }}
-        />
-      )}
+      {dialog.name === 'schedule' && <Schedule place={dialog.place} text={dialog.text} draft={dialog.draft} />}
     </Suspense>
   );
 }

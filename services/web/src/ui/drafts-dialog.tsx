@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { keyOf } from '../state/place.ts';
 import type { Draft, Reminder, Scheduled } from '../state/writing-snapshot.ts';
 import { t } from '../text/text.ts';
@@ -95,11 +95,7 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
   const title = useSelected(({ model }) => titleOf(model, place));
   const [open, setOpen] = useState<'text' | 'time'>();
   const toggle = (part: 'text' | 'time'): void => setOpen(open === part ? undefined : part);
-  const change = (by: { content?: string; scheduled_delivery_timestamp?: number }): void =>
-    void task.run(async () => {
-      await client.editScheduledMessage({ scheduled_message_id: id, ...by });
-      setOpen(undefined);
-    });
+  const close = (part: 'text' | 'time'): void => setOpen((now) => (now === part ? undefined : now));
   return (
     <li>
       <p className="card-head">
@@ -126,13 +122,25 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
           {t('delete')}
         </button>
       </p>
-      {open === 'text' && <TextForm initial={content} task={task} onSave={(text) => change({ content: text })} />}
+      {open === 'text' && (
+        <TextForm
+          initial={content}
+          task={task}
+          onSave={(text) => client.editScheduledMessage({ scheduled_message_id: id, content: text })}
+          onDone={() => close('text')}
+        />
+      )}
       {open === 'time' && (
         <DueForm
           action={t('saveTheTime')}
           task={task}
           initial={new Date(due * 1_000)}
-          onChoose={(next) => change({ scheduled_delivery_timestamp: next })}
+          onChoose={(next) =>
+            void task.run(async () => {
+              await client.editScheduledMessage({ scheduled_message_id: id, scheduled_delivery_timestamp: next });
+              close('time');
+            })
+          }
         />
       )}
       {open === undefined && <Outcome task={task} />}
@@ -143,20 +151,28 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
 interface TextFormProps {
   initial: string;
   task: Task;
-  onSave: (text: string) => void;
+  onSave: (text: string) => Promise<unknown>;
+  /** Called when the text was saved, unless another one was typed meanwhile. */
+  onDone: () => void;
 }
 
-function TextForm({ initial, task, onSave }: TextFormProps) {
+function TextForm({ initial, task, onSave, onDone }: TextFormProps) {
   const [text, setText] = useState(initial);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const save = async (): Promise<void> => {
+    await onSave(text);
+    if (box.current?.value === text) onDone();
+  };
   return (
     <form
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave(text);
+        void task.run(save);
       }}
     >
       <textarea
+        ref={box}
         aria-label={t('text')}
         rows={4}
         dir="auto"

@@ -43,8 +43,11 @@ export function MessageEditor({ message, onClose: close }: { message: Message; o
     if (text.trim() === '' || isSaving) return;
     if (text === source.current) return onClose();
     setSaving(true);
-    if (await session.actions.edit(message.id, text)) onClose();
-    else setSaving(false);
+    const isSaved = await session.actions.edit(message.id, text);
+    // Keep the text that was typed meanwhile.
+    if (isSaved && editedText(message.id) === text) return onClose();
+    if (isSaved) source.current = text;
+    setSaving(false);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isOfInputMethod(event.nativeEvent)) return;

@@ -6,7 +6,7 @@ import { t } from '../text/text.ts';
 import { Check, Field } from './field.tsx';
 import { useLeadOn } from './lead-on.ts';
 import { Modal } from './modal.tsx';
-import { closeDialog } from './open-dialog.ts';
+import { closeAfter } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { TopicInput } from './topic-input.tsx';
@@ -40,9 +40,10 @@ export default function Move({ place, messageId }: MoveProps) {
   const target = topicPlace(channelId, rule === 'empty_topic_only' ? '' : topic.trim());
   const isSame = channelId === place.channelId && topic.trim() === place.topic;
   const isMissing = rule === 'disable_empty_topic' && topic.trim() === '';
-  const move = async (): Promise<void> => {
+  /** Returns whether there were messages to move. */
+  const move = async (): Promise<boolean> => {
     const id = messageId ?? (await session.actions.newestOf(place));
-    if (id === undefined || target.kind !== 'topic') return closeDialog();
+    if (id === undefined || target.kind !== 'topic') return false;
     await session.client.updateMessage({
       message_id: id,
       propagate_mode: scope,
@@ -51,14 +52,16 @@ export default function Move({ place, messageId }: MoveProps) {
       send_notification_to_new_thread: tellsNew,
       send_notification_to_old_thread: tellsOld,
     });
-    const isShown = session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
-    closeDialog();
-    // Where messages stay, the page does not follow by itself.
-    if (isShown && scope !== 'change_one') leadOn(place, target, messageId);
+    return true;
   };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(move);
+    void task.run(async () => {
+      const isMoved = await closeAfter(move);
+      const isShown = session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
+      // Where messages stay, the page does not follow by itself.
+      if (isMoved && isShown && scope !== 'change_one') leadOn(place, target, messageId);
+    });
   };
   return (
     <Modal title={messageId === undefined ? t('moveOrRenameTheTopic') : t('moveMessages')}>

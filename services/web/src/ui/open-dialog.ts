@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useSyncExternalStore } from 'react';
+import type { DraftBox } from '../session/uploads.ts';
 import type { Emoji, Place } from '../state/place.ts';
 import type { Status } from '../state/social.ts';
 import { isOfInputMethod } from './composing.ts';
@@ -9,7 +10,8 @@ export type Dialog =
   | { name: 'new'; text?: string }
   /** Without a message, all messages of the topic are moved. */
   | { name: 'move'; place: Place & { kind: 'topic' }; messageId?: number }
-  | { name: 'schedule'; place: Place; text: string; onDone: () => void }
+  /** `draft` is the compose box that has the text. */
+  | { name: 'schedule'; place: Place; text: string; draft: DraftBox }
   /** `written` is how the emoji is named in a text. */
   | { name: 'emoji'; title: string; onChoose: (chosen: Emoji, written: string) => void }
   | { name: 'person'; userId: number }
@@ -27,6 +29,17 @@ export function openDialog(dialog: Dialog): void {
   change(dialog);
 }
 export const closeDialog = (): void => change(undefined);
+/**
+ * Does something for the open dialog and then closes it. A dialog that was opened in the meantime stays. Returns undefined
+ * if the dialog had gone before the end.
+ */
+export async function closeAfter<Outcome>(work: () => Promise<Outcome>): Promise<Outcome | undefined> {
+  const own = current;
+  const outcome = await work();
+  if (current !== own) return undefined;
+  closeDialog();
+  return outcome;
+}
 /**
  * Closes the dialog before the browser does. The browser hides a dialog first and reports it later, and a key pressed
  * in between would be ignored because a dialog still seemed open.

@@ -63,8 +63,9 @@ function NewDomain() {
     event.preventDefault();
     void task.run(async () => {
       await client.addRealmDomain({ domain, allow_subdomains: hasSubdomains });
-      setDomain('');
-      setSubdomains(false);
+      // Keep the text that was typed meanwhile.
+      setDomain((now) => (now === domain ? '' : now));
+      setSubdomains((now) => (now === hasSubdomains ? false : now));
     }, t('theDomainIsAdded'));
   };
   return (

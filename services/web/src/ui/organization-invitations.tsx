@@ -87,7 +87,8 @@ function NewInvitations({ isByMail, load }: { isByMail: boolean; load: () => Pro
         if (refusals !== undefined) await load();
         throw refusals === undefined ? error : new Error(refusals);
       }
-      setAddresses('');
+      // Keep the text that was typed meanwhile.
+      setAddresses((now) => (now === addresses ? '' : now));
       await load();
     }, t('theInvitationsAreSent'));
   };

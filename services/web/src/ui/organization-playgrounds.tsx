@@ -54,7 +54,8 @@ function NewPlayground() {
     event.preventDefault();
     void task.run(async () => {
       await client.addPlayground(values);
-      setValues(empty);
+      // Keep the texts that were typed meanwhile.
+      setValues((now) => (now === values ? empty : now));
     }, t('thePlaygroundIsAdded'));
   };
   const field = (name: keyof Values, label: string, limit: number) => (

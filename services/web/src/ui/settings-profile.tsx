@@ -85,8 +85,9 @@ export function Password() {
     event.preventDefault();
     void task.run(async () => {
       await client.updateSettings({ old_password: before, new_password: after }, { retryForMs: 10_000 });
-      setBefore('');
-      setAfter('');
+      // Keep the texts that were typed meanwhile.
+      setBefore((now) => (now === before ? '' : now));
+      setAfter((now) => (now === after ? '' : now));
     }, t('thePasswordIsChangedAllOtherSessions'));
   };
   return (

@@ -5,7 +5,7 @@ import { t } from '../text/text.ts';
 import { EmojiGlyph } from './emoji.tsx';
 import { Field } from './field.tsx';
 import { Modal } from './modal.tsx';
-import { closeDialog, openDialog } from './open-dialog.ts';
+import { closeAfter, openDialog } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
@@ -40,11 +40,7 @@ export default function StatusDialog({ draft }: { draft: Status | undefined }) {
   const known = useSelected(({ model }) => model.statuses.get(model.ownId)) ?? none;
   const [status, setStatus] = useState(draft ?? known);
   const task = useTask();
-  const save = (next: Status): void =>
-    void task.run(async () => {
-      await client.updateOwnStatus(paramsOf(next));
-      closeDialog();
-    });
+  const save = (next: Status): void => void task.run(() => closeAfter(() => client.updateOwnStatus(paramsOf(next))));
   // Another dialog takes the place of this one, which opens again with the same input.
   const chooseEmoji = (): void =>
     openDialog({

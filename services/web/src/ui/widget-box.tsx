@@ -1,7 +1,7 @@
 import { listText, numberText, t } from '../text/text.ts';
 import { Phrase } from './phrase.tsx';
 import './widget-box.css';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId, useRef, useState } from 'react';
 import type { Message } from '../state/place.ts';
 import type { Addition, Poll, Todo, Widget } from '../state/widgets.ts';
 import { personName } from './names.ts';
@@ -176,11 +176,8 @@ function Frame({ kind, title, untitled, change, children }: FrameProps) {
           action={t('save')}
           fullAction={change.action}
           initial={title}
-          onAdd={async (text) => {
-            const isSaved = await change.save(text);
-            if (isSaved) setChanging(false);
-            return isSaved;
-          }}
+          onAdd={change.save}
+          onDone={() => setChanging(false)}
         />
       )}
       {children}
@@ -197,23 +194,27 @@ interface AddFormProps {
   action?: string;
   /** The action with its object. */
   fullAction: string;
-
   initial?: string;
   /** Returns whether it was added. */
   onAdd: (text: string, detail: string) => Promise<boolean>;
+  /** Called when it was added, unless something else was typed meanwhile. */
+  onDone?: () => void;
 }
 
-function AddForm({ label, detail, action = t('add'), fullAction, initial = '', onAdd }: AddFormProps) {
+function AddForm({ label, detail, action = t('add'), fullAction, initial = '', onAdd, onDone }: AddFormProps) {
   const [text, setText] = useState(initial);
   const [more, setMore] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const box = useRef<HTMLInputElement>(null);
   const submit = async (): Promise<void> => {
     setBusy(true);
     const isAdded = await onAdd(text.trim(), more.trim());
     setBusy(false);
     if (!isAdded) return;
-    setText('');
-    setMore('');
+    // Keep the text that was typed meanwhile.
+    if (box.current?.value === text) onDone?.();
+    setText((now) => (now === text ? '' : now));
+    setMore((now) => (now === more ? '' : now));
   };
   return (
     <form
@@ -224,6 +225,7 @@ function AddForm({ label, detail, action = t('add'), fullAction, initial = '', o
       }}
     >
       <input
+        ref={box}
         aria-label={label}
         placeholder={label}
         maxLength={longest}

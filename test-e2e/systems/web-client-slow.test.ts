@@ -1,0 +1,176 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type MailServer, startMailServer } from '../mail-server.ts';
+import { openDialog } from '../web-look.ts';
+import { message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+
+/** What people do in the web client while the server has not answered yet, in Chromium. */
+
+let web: Web;
+let mails: MailServer;
+beforeAll(async () => {
+  mails = await startMailServer();
+  web = await openWeb({ env: { ...withoutLimits, NATTER_SMTP_URL: mails.url } });
+});
+afterAll(async () => {
+  await web?.close();
+  await mails?.stop();
+});
+
+const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
+const box = (page: Page) => page.locator('#compose');
+
+async function leave({ page, faults }: Visit): Promise<void> {
+  expect(faults).toEqual([]);
+  await page.context().close();
+}
+
+interface Work {
+  /** Begins with the request. */
+  begin: () => Promise<void>;
+  /** Happens before the server gets the request. */
+  meanwhile: () => Promise<void>;
+}
+
+/** Holds the writes to an address for a time. Returns when the page has handled the answer. */
+async function slowly(page: Page, path: RegExp, { begin, meanwhile }: Work): Promise<void> {
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  await page.route(path, async (route) => {
+    if (route.request().method() === 'GET') return route.continue();
+    asked.resolve();
+    await released.promise;
+    await route.continue();
+  });
+  const answer = page.waitForResponse((one) => one.request().method() !== 'GET' && path.test(one.url()));
+  await begin();
+  await asked.promise;
+  await meanwhile();
+  released.resolve();
+  await (await answer).finished();
+  // The page handles the answers in their order.
+  await page.evaluate("fetch('/json/server_settings').then((answer) => answer.text())");
+  await page.unroute(path);
+}
+
+test('a text that is written while another one is being scheduled stays, and so does a new dialog', async () => {
+  const visit = await web.visit('member', topicPath('later'));
+  const { page } = visit;
+  const member = web.clientOf('member');
+  const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await box(page).fill('For tomorrow');
+  await page.getByRole('button', { name: 'Send later' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send later' });
+  await slowly(page, /\/json\/scheduled_messages$/, {
+    begin: () => dialog.getByRole('button', { name: 'Schedule' }).click(),
+    meanwhile: async () => {
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await box(page).fill('For today');
+      await box(page).press('Escape');
+      await page.keyboard.press('?');
+      await shortcuts.waitFor();
+    },
+  });
+  await shortcuts.waitFor();
+  await page.keyboard.press('Escape');
+  await shortcuts.waitFor({ state: 'detached' });
+  expect(await box(page).inputValue()).toBe('For today');
+  const scheduled = (await member.getScheduledMessages()).scheduled_messages.map(({ content }) => content);
+  expect(scheduled).toEqual(['For tomorrow']);
+  const drafts = async () => (await member.getDrafts()).drafts.map(({ content }) => content);
+  await expect.poll(drafts).toEqual(['For today']);
+  // The text of the scheduled message is changed, and changed again before it is saved.
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Drafts' }).click();
+  const list = page.getByRole('dialog');
+  await list.getByRole('button', { name: 'Edit' }).click();
+  const text = list.getByLabel('Text');
+  await text.fill('For Monday');
+  await slowly(page, /\/json\/scheduled_messages\/\d+$/, {
+    begin: () => list.getByRole('button', { name: 'Save' }).click(),
+    meanwhile: () => text.fill('For Tuesday'),
+  });
+  expect(await text.inputValue()).toBe('For Tuesday');
+  await leave(visit);
+});
+
+test('a text that is written while an edit is being saved is saved next', async () => {
+  const { id } = await web
+    .clientOf('member')
+    .sendMessage({ type: 'channel', to: web.general, topic: 'edits', content: 'One' });
+  const visit = await web.visit('member', topicPath('edits'));
+  const { page } = visit;
+  await message(page, 'One').waitFor();
+  await page.locator(`[data-message="${id}"]`).focus();
+  await page.keyboard.press('e');
+  const editor = page.getByRole('textbox', { name: 'Text of the message' });
+  await editor.fill('One two');
+  await slowly(page, /\/json\/messages\/\d+$/, {
+    begin: () => editor.press('Enter'),
+    meanwhile: () => editor.pressSequentially(' three'),
+  });
+  expect(await editor.inputValue()).toBe('One two three');
+  await editor.press('Enter');
+  await editor.waitFor({ state: 'detached' });
+  await message(page, 'One two three').waitFor();
+  await leave(visit);
+});
+
+test('a text that is written while a poll is being changed stays', async () => {
+  await web
+    .clientOf('member')
+    .sendMessage({ type: 'channel', to: web.general, topic: 'poll', content: '/poll Lunch?\npizza' });
+  const visit = await web.visit('member', topicPath('poll'));
+  const { page } = visit;
+  const option = page.getByRole('textbox', { name: 'New option' });
+  await option.fill('salad');
+  await slowly(page, /\/json\/submessage$/, {
+    begin: () => option.press('Enter'),
+    meanwhile: () => option.fill('soup'),
+  });
+  await page.getByRole('button', { name: '0 votes: salad' }).waitFor();
+  expect(await option.inputValue()).toBe('soup');
+  await page.getByRole('button', { name: 'Change the question' }).click();
+  const question = page.getByRole('textbox', { name: 'Question' });
+  await question.fill('Supper?');
+  await slowly(page, /\/json\/submessage$/, {
+    begin: () => question.press('Enter'),
+    meanwhile: () => question.fill('Supper at seven?'),
+  });
+  expect(await question.inputValue()).toBe('Supper at seven?');
+  await leave(visit);
+});
+
+test('a text that is written in a form of the organization while another one is added stays', async () => {
+  const visit = await web.visit('owner');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name: 'Allowed domains' }).click();
+  const domain = dialog.getByLabel(/^Domain, such as/);
+  await domain.fill('one.example');
+  await slowly(page, /\/json\/realm\/domains$/, {
+    begin: () => domain.press('Enter'),
+    meanwhile: () => domain.fill('two.example'),
+  });
+  expect(await domain.inputValue()).toBe('two.example');
+  await dialog.getByRole('button', { name: 'Code playgrounds' }).click();
+  const name = dialog.getByLabel('Name of the playground');
+  await name.fill('One');
+  await dialog.getByLabel('Language of the code').fill('Python');
+  await dialog.getByLabel(/^Address, such as/).fill('https://play.example.com/?code={code}');
+  await slowly(page, /\/json\/realm\/playgrounds$/, {
+    begin: () => name.press('Enter'),
+    meanwhile: () => name.fill('Two'),
+  });
+  expect(await name.inputValue()).toBe('Two');
+  await dialog.getByRole('button', { name: 'Invitations' }).click();
+  const addresses = dialog.getByLabel(/^Email addresses/);
+  await addresses.fill('one@one.example');
+  await slowly(page, /\/json\/invites$/, {
+    begin: () => dialog.getByRole('button', { name: 'Send invitations' }).click(),
+    meanwhile: () => addresses.fill('two@one.example'),
+  });
+  expect(await addresses.inputValue()).toBe('two@one.example');
+  await leave(visit);
+});
