@@ -14,7 +14,7 @@ interface Permission {
   label: string;
 }
 
-/** The old value prevents that a change of another administrator is lost. */
+/** The old value, as the reader saw it, prevents that a change of another administrator is lost. */
 interface Change {
   new: GroupSetting;
   old: GroupSetting;
@@ -61,19 +61,22 @@ const asCustom = (value: GroupSetting): Custom =>
 /** The holders of a permission: a group, or certain people and groups. A group is saved at once. */
 function PermissionField({ level, permission, value, onSave }: PermissionFieldProps) {
   const model = useSelected((state) => state.model);
-  const [draft, setDraft] = useState<Custom>();
+  /** What the reader edits, and the value from which they began. */
+  const [draft, setDraft] = useState<{ value: Custom; before: GroupSetting }>();
   const task = useTask();
   const rule = model.realm.permissionRules[level][permission.name];
   const groups = groupsFor(model, rule);
   const id = useId();
-  const edited = draft ?? (typeof value === 'number' ? undefined : value);
+  const before = draft?.before ?? value;
+  const edited = draft?.value ?? (typeof value === 'number' ? undefined : value);
+  const edit = (next: Custom): void => setDraft({ value: next, before });
   const save = (next: GroupSetting): void =>
     void task.run(async () => {
-      await onSave({ new: next, old: value });
+      await onSave({ new: next, old: before });
       setDraft(undefined);
     }, t('saved'));
   const choose = (chosen: string): void => {
-    if (chosen === custom) setDraft(asCustom(value));
+    if (chosen === custom) edit(asCustom(value));
     else save(Number(chosen));
   };
   const isUnlisted = typeof value === 'number' && !groups.some((group) => group.id === value);
@@ -103,7 +106,7 @@ function PermissionField({ level, permission, value, onSave }: PermissionFieldPr
           value={edited}
           isChanged={draft !== undefined}
           task={task}
-          onChange={setDraft}
+          onChange={edit}
           onSave={() => save(edited)}
           onCancel={() => setDraft(undefined)}
         />
