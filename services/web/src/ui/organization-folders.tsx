@@ -7,6 +7,7 @@ import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import type { Place } from './use-ordered-list.ts';
 import { type Task, useTask } from './use-task.ts';
 
@@ -83,12 +84,13 @@ interface FolderCardProps {
 
 function FolderCard({ folder: { id, name: known }, task, place }: FolderCardProps) {
   const { client } = useSession();
-  const [name, setName] = useState(known);
-  const update = (changes: { name: string } | { is_archived: true }, done: string): void =>
-    void task.run(() => client.updateChannelFolder({ channel_folder_id: id, ...changes }), done);
+  const form = useForm({ name: known });
+  const { name } = form.values;
+  const update = (changes: { name?: string; is_archived?: true }) =>
+    client.updateChannelFolder({ channel_folder_id: id, ...changes });
   const rename = (event: FormEvent): void => {
     event.preventDefault();
-    update({ name }, t('theFolderIsRenamed'));
+    void task.run(() => form.save(update), t('theFolderIsRenamed'));
   };
   return (
     <li>
@@ -99,9 +101,9 @@ function FolderCard({ folder: { id, name: known }, task, place }: FolderCardProp
           value={name}
           required
           maxLength={maxName}
-          onChange={(event) => setName(event.target.value)}
+          onChange={(event) => form.set({ name: event.target.value })}
         />
-        <button type="submit" className="plain" disabled={task.isBusy || name.trim() === '' || name.trim() === known}>
+        <button type="submit" className="plain" disabled={task.isBusy || name.trim() === '' || !form.isChanged}>
           <Phrase short={t('rename')} full={t('renameName', { name: known })} />
         </button>
       </form>
@@ -111,7 +113,7 @@ function FolderCard({ folder: { id, name: known }, task, place }: FolderCardProp
           action={t('remove')}
           full={t('removeName', { name: known })}
           isDisabled={task.isBusy}
-          onConfirm={() => update({ is_archived: true }, t('theFolderIsRemoved'))}
+          onConfirm={() => void task.run(() => update({ is_archived: true }), t('theFolderIsRemoved'))}
         />
       </div>
     </li>

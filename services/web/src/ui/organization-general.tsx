@@ -4,6 +4,7 @@ import { Field } from './field.tsx';
 import { OrganizationSettings } from './organization-settings.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
 /** The name and description of the organization, and its settings. */
@@ -19,50 +20,43 @@ export function General() {
 function Identity() {
   const { client } = useSession();
   const known = useSelected(({ model }) => model.realmName);
-  const [name, setName] = useState(known);
+  /** Undefined until it is loaded. */
   const [description, setDescription] = useState<string>();
-  /** The values before any change. Only changed values are sent, because somebody else may change the others. */
-  const [before, setBefore] = useState<{ name: string; description?: string }>({ name: known });
+  const form = useForm({ name: known, description: description ?? '' });
   const task = useTask();
   useEffect(() => {
     client.getServerSettings().then(
-      (answer) => {
-        const text = String((answer as Record<string, unknown>).realm_description ?? '');
-        setBefore((all) => ({ ...all, description: text }));
-        setDescription(text);
-      },
+      (answer) => setDescription(String((answer as Record<string, unknown>).realm_description ?? '')),
       () => undefined,
     );
   }, [client]);
-  const changed = {
-    ...(name === before.name ? {} : { name }),
-    ...(description === undefined || description === before.description ? {} : { description }),
-  };
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await client.updateRealm(changed);
-      setBefore((all) => ({ ...all, ...changed }));
-    }, t('saved'));
+    void task.run(() => form.save((changed) => client.updateRealm(changed)), t('saved'));
   };
   return (
     <form className="stack" onSubmit={save}>
       <Field label={t('nameOfTheOrganization')}>
-        <input value={name} required maxLength={40} onChange={(event) => setName(event.target.value)} />
+        <input
+          value={form.values.name}
+          required
+          maxLength={40}
+          onChange={(event) => form.set({ name: event.target.value })}
+        />
       </Field>
       <Field label={t('description')}>
         <textarea
           rows={3}
           maxLength={1_000}
-          value={description ?? ''}
+          value={form.values.description}
           disabled={description === undefined}
-          onChange={(e) => setDescription(e.target.value)}
+          onChange={(event) => form.set({ description: event.target.value })}
         />
       </Field>
       <button
         type="submit"
         className="primary"
-        disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
+        disabled={task.isBusy || form.values.name.trim() === '' || !form.isChanged}
       >
         {t('save')}
       </button>

@@ -10,6 +10,7 @@ import { Outcome } from './outcome.tsx';
 import { PermissionFields } from './permission-field.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
@@ -196,32 +197,26 @@ function MembersOf({ group }: { group: Group }) {
 
 function Manage({ group }: { group: Group }) {
   const { client } = useSession();
-  const [name, setName] = useState(group.name);
-  const [description, setDescription] = useState(group.description);
-  /** The values before any change. Only changed values are sent, because somebody else may change the others. */
-  const [before, setBefore] = useState({ name, description });
+  const form = useForm({ name: group.name, description: group.description });
   const task = useTask();
   const update = (changes: Changes) => client.updateUserGroup({ user_group_id: group.id, ...changes });
-  const changed = {
-    ...(name === before.name ? {} : { name }),
-    ...(description === before.description ? {} : { description }),
-  };
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await update(changed);
-      setBefore({ name, description });
-    }, t('saved'));
+    void task.run(() => form.save(update), t('saved'));
   };
   return (
     <>
       <h4>{t('name')}</h4>
       <form className="stack" onSubmit={save}>
-        <NameFields name={name} description={description} onName={setName} onDescription={setDescription} />
+        <NameFields
+          {...form.values}
+          onName={(name) => form.set({ name })}
+          onDescription={(description) => form.set({ description })}
+        />
         <button
           type="submit"
           className="primary"
-          disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
+          disabled={task.isBusy || form.values.name.trim() === '' || !form.isChanged}
         >
           {t('saveTheName')}
         </button>

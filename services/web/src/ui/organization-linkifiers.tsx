@@ -6,6 +6,7 @@ import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { type Place, useOrderedList } from './use-ordered-list.ts';
 import { useTask } from './use-task.ts';
 
@@ -15,6 +16,8 @@ interface Texts {
   pattern: string;
   url_template: string;
 }
+
+const empty: Texts = { pattern: '', url_template: '' };
 
 /** Texts such as numbers of tickets that become links. */
 export function Linkifiers() {
@@ -27,11 +30,9 @@ export function Linkifiers() {
       <p className="faint">{t('aTextInAMessageThatFits')}</p>
       <LinkifierForm
         label={t('addTheLinkifier')}
-        initial={{ pattern: '', url_template: '' }}
-        onSave={async (texts) => {
-          await client.addLinkifier(texts);
-          await load();
-        }}
+        known={empty}
+        load={load}
+        onSend={(texts) => client.addLinkifier({ ...empty, ...texts })}
       />
       <ul className="cards">
         {(all ?? []).map((one, at) => (
@@ -40,9 +41,11 @@ export function Linkifiers() {
             linkifier={one}
             place={placeOf(at)}
             onRemove={() => change(() => client.removeLinkifier({ filter_id: one.id }), t('removed'))}
-            onSave={async (texts) => {
-              await client.updateLinkifier({ filter_id: one.id, ...texts });
-              await load();
+            load={load}
+            onSend={async (texts) => {
+              // The API takes both texts, and somebody else may have changed the other one.
+              const { id, ...newest } = (await fetch()).find(({ id }) => id === one.id) ?? one;
+              await client.updateLinkifier({ ...newest, ...texts, filter_id: id });
             }}
           />
         ))}
@@ -53,24 +56,26 @@ export function Linkifiers() {
   );
 }
 
-interface LinkifierFormProps {
+interface SavingProps {
+  load: () => Promise<void>;
+  /** Sends texts that were changed. */
+  onSend: (texts: Partial<Texts>) => Promise<unknown>;
+}
+interface LinkifierFormProps extends SavingProps {
   label: string;
-  initial: Texts;
-  onSave: (texts: Texts) => Promise<void>;
+  /** The texts that the server has; empty ones for a new linkifier. */
+  known: Texts;
 }
 
-function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
-  const [pattern, setPattern] = useState(initial.pattern);
-  const [template, setTemplate] = useState(initial.url_template);
+function LinkifierForm({ label, known, load, onSend }: LinkifierFormProps) {
+  const form = useForm(known);
+  const { pattern, url_template: template } = form.values;
   const task = useTask();
   const save = (event: FormEvent): void => {
     event.preventDefault();
     void task.run(async () => {
-      await onSave({ pattern, url_template: template });
-      if (initial.pattern !== '') return;
-      // Keep the text that was typed meanwhile.
-      setPattern((now) => (now === pattern ? '' : now));
-      setTemplate((now) => (now === template ? '' : now));
+      await (known === empty ? form.add(onSend) : form.save(onSend));
+      await load();
     }, t('saved'));
   };
   return (
@@ -83,7 +88,7 @@ function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
           maxLength={1_000}
           autoComplete="off"
           spellCheck={false}
-          onChange={(event) => setPattern(event.target.value)}
+          onChange={(event) => form.set({ pattern: event.target.value })}
         />
       </Field>
       <Field label={t('addressLabel', { example: 'https://tickets.example.com/{id}' })}>
@@ -94,13 +99,13 @@ function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
           maxLength={1_000}
           autoComplete="off"
           spellCheck={false}
-          onChange={(event) => setTemplate(event.target.value)}
+          onChange={(event) => form.set({ url_template: event.target.value })}
         />
       </Field>
       <button
         type="submit"
         className="primary"
-        disabled={task.isBusy || pattern.trim() === '' || template.trim() === ''}
+        disabled={task.isBusy || pattern.trim() === '' || template.trim() === '' || !form.isChanged}
       >
         {label}
       </button>
@@ -109,14 +114,13 @@ function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
   );
 }
 
-interface LinkifierCardProps {
+interface LinkifierCardProps extends SavingProps {
   linkifier: Linkifier;
   place: Place;
   onRemove: () => void;
-  onSave: (texts: Texts) => Promise<void>;
 }
 
-function LinkifierCard({ linkifier, place, onRemove, onSave }: LinkifierCardProps) {
+function LinkifierCard({ linkifier, place, onRemove, load, onSend }: LinkifierCardProps) {
   const [isOpen, setOpen] = useState(false);
   const { pattern, url_template } = linkifier;
   return (
@@ -139,7 +143,7 @@ function LinkifierCard({ linkifier, place, onRemove, onSave }: LinkifierCardProp
       </div>
       {isOpen && (
         <div className="panel">
-          <LinkifierForm label={t('saveTheLinkifier')} initial={linkifier} onSave={onSave} />
+          <LinkifierForm label={t('saveTheLinkifier')} known={{ pattern, url_template }} load={load} onSend={onSend} />
         </div>
       )}
     </li>

@@ -5,6 +5,7 @@ import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
 import { fieldKinds, optionsOf, type ProfileField, peopleOf } from './profile-fields.ts';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -14,28 +15,29 @@ export function OwnFields() {
   const { client } = useSession();
   const ownId = useSelected(({ model }) => model.ownId);
   const [fields, setFields] = useState<readonly ProfileField[]>([]);
-  /** The values on the server, and those on screen. */
   const [known, setKnown] = useState<Values>({});
-  const [values, setValues] = useState<Values>({});
+  const form = useForm(known);
   const task = useTask();
   const load = useCallback(async () => {
     const asked = { user_id_or_email: String(ownId), include_custom_profile_fields: true };
     const [{ custom_fields }, { user }] = await Promise.all([client.getProfileFields(), client.getUser(asked)]);
-    const own = Object.fromEntries(Object.entries(user.profile_data ?? {}).map(([id, { value }]) => [id, value]));
     setFields(custom_fields);
-    setKnown(own);
-    setValues(own);
+    setKnown(Object.fromEntries(custom_fields.map(({ id }) => [id, user.profile_data?.[id]?.value ?? ''])));
   }, [client, ownId]);
   useEffect(() => void task.run(load), [load]);
-  const changed = fields.filter(({ id }) => (values[id] ?? '') !== (known[id] ?? ''));
+  const send = (changed: Partial<Values>) =>
+    client.updateOwnProfileData({
+      data: fields
+        .filter(({ id }) => id in changed)
+        .map(({ id, type }) => {
+          const value = changed[id] ?? '';
+          return { id, value: type === fieldKinds.people ? peopleOf(value) : value };
+        }),
+    });
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    const data = changed.map(({ id, type }) => {
-      const value = values[id] ?? '';
-      return { id, value: type === fieldKinds.people ? peopleOf(value) : value };
-    });
     void task.run(async () => {
-      await client.updateOwnProfileData({ data });
+      await form.save(send);
       await load();
     }, t('yourProfileIsSaved'));
   };
@@ -47,11 +49,11 @@ export function OwnFields() {
         <Value
           key={field.id}
           field={field}
-          value={values[field.id] ?? ''}
-          onChange={(value) => setValues((all) => ({ ...all, [field.id]: value }))}
+          value={form.values[field.id] ?? ''}
+          onChange={(value) => form.set({ [field.id]: value })}
         />
       ))}
-      <button type="submit" className="primary" disabled={task.isBusy || changed.length === 0}>
+      <button type="submit" className="primary" disabled={task.isBusy || !form.isChanged}>
         {t('saveTheProfile')}
       </button>
       <Outcome task={task} />

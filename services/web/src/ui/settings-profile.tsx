@@ -3,24 +3,32 @@ import { t } from '../text/text.ts';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
 export function Profile() {
   const { client } = useSession();
   const known = useSelected(({ model }) => model.people.get(model.ownId)?.name ?? '');
-  const [name, setName] = useState(known);
+  const form = useForm({ full_name: known });
+  const { full_name: name } = form.values;
   const task = useTask();
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(() => client.updateSettings({ full_name: name }), t('saved'));
+    void task.run(() => form.save((changed) => client.updateSettings(changed)), t('saved'));
   };
   return (
     <>
       <form className="stack" onSubmit={save}>
         <Field label={t('name')}>
-          <input value={name} required maxLength={100} autoComplete="name" onChange={(e) => setName(e.target.value)} />
+          <input
+            value={name}
+            required
+            maxLength={100}
+            autoComplete="name"
+            onChange={(event) => form.set({ full_name: event.target.value })}
+          />
         </Field>
-        <button type="submit" className="primary" disabled={task.isBusy || name.trim() === '' || name === known}>
+        <button type="submit" className="primary" disabled={task.isBusy || name.trim() === '' || !form.isChanged}>
           {t('saveTheName')}
         </button>
         <Outcome task={task} />
