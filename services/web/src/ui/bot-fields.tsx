@@ -4,9 +4,9 @@ import { findPeople } from '../state/completion.ts';
 import { t } from '../text/text.ts';
 import { ComboField } from './combo-field.tsx';
 import { Check, Field } from './field.tsx';
-import { personName } from './names.ts';
+import { channelName, personName } from './names.ts';
 import { ProblemField } from './problem-field.tsx';
-import { useSelected } from './session-context.tsx';
+import { useDirectory, useSelected } from './session-context.tsx';
 
 export const kinds = [
   [botKinds.generic, t('readsAndWritesWithTheApi')],
@@ -72,9 +72,12 @@ export function CallFields({ value, problem, onChange, format, onFormat }: CallF
   );
 }
 
+/** The ID of a channel; for one to which the reader does not subscribe, its name; for none, an empty name. */
+export type ChosenChannel = number | string;
+
 interface Defaults {
-  default_sending_stream: string;
-  default_events_register_stream: string;
+  default_sending_stream: ChosenChannel;
+  default_events_register_stream: ChosenChannel;
   default_all_public_streams: boolean;
 }
 
@@ -92,7 +95,7 @@ export function DefaultFields({ kind, values, onChange }: DefaultFieldsProps) {
         label={t('channelForItsMessages')}
         none={t('itNamesAChannelItself')}
         value={values.default_sending_stream}
-        onChange={(name) => onChange({ default_sending_stream: name })}
+        onChange={(chosen) => onChange({ default_sending_stream: chosen })}
       />
       {kind !== botKinds.incoming && (
         <>
@@ -100,7 +103,7 @@ export function DefaultFields({ kind, values, onChange }: DefaultFieldsProps) {
             label={t('channelWhoseEventsItGets')}
             none={t('allThatItSubscribesTo')}
             value={values.default_events_register_stream}
-            onChange={(name) => onChange({ default_events_register_stream: name })}
+            onChange={(chosen) => onChange({ default_events_register_stream: chosen })}
           />
           <Check
             label={t('itGetsMessagesOfAllPublicChannels')}
@@ -116,25 +119,28 @@ export function DefaultFields({ kind, values, onChange }: DefaultFieldsProps) {
 interface ChannelFieldProps {
   label: string;
   none: string;
-  value: string;
-  onChange: (name: string) => void;
+  value: ChosenChannel;
+  onChange: (chosen: ChosenChannel) => void;
 }
 
 function ChannelField({ label, none, value, onChange }: ChannelFieldProps) {
-  const channels = useSelected(({ model }) => model.channels);
-  const names = new Set([...channels.values()].map(({ name }) => name));
-  if (value !== '') names.add(value);
+  const directory = useDirectory();
+  const options: [ChosenChannel, string][] = [...directory.channels.values()].map(({ id, name }) => [id, name]);
+  if (value !== '' && !options.some(([chosen]) => chosen === value))
+    options.push([value, typeof value === 'number' ? channelName(directory, value) : value]);
+  options.sort(([, a], [, b]) => a.localeCompare(b));
   return (
     <Field label={label}>
-      <select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{none}</option>
-        {[...names]
-          .sort((a, b) => a.localeCompare(b))
-          .map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
+      <select
+        value={options.findIndex(([chosen]) => chosen === value)}
+        onChange={(event) => onChange(options[Number(event.target.value)]?.[0] ?? '')}
+      >
+        <option value={-1}>{none}</option>
+        {options.map(([chosen, name], at) => (
+          <option key={`${typeof chosen} ${chosen}`} value={at}>
+            {name}
+          </option>
+        ))}
       </select>
     </Field>
   );

@@ -2,50 +2,64 @@ import { type FormEvent, useState } from 'react';
 import { type Bot, botKinds } from '../state/bots.ts';
 import type { Model } from '../state/model.ts';
 import { t } from '../text/text.ts';
-import { botCauses, CallFields, DefaultFields, NameField, OwnerField } from './bot-fields.tsx';
+import { botCauses, CallFields, type ChosenChannel, DefaultFields, NameField, OwnerField } from './bot-fields.tsx';
 import { Field } from './field.tsx';
+import { currentName } from './listed-channels.ts';
 import { Outcome } from './outcome.tsx';
 import { ProblemField, problemsOf } from './problem-field.tsx';
 import { roles } from './roles.ts';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import type { Task } from './use-task.ts';
 
+/** A channel that a bot has by its name. */
+const chosenOf = ({ channels }: Model, name: string | null): ChosenChannel =>
+  [...channels.values()].find((one) => one.name === name)?.id ?? name ?? '';
+
 /** The values of a bot, named as in the API. */
-const valuesOf = (bot: Bot, role: number) => ({
+const valuesOf = (bot: Bot, model: Model) => ({
   full_name: bot.name,
-  role,
+  role: roleOf(model, bot.id),
   bot_owner_id: bot.ownerId,
-  default_sending_stream: bot.sendingChannel ?? '',
-  default_events_register_stream: bot.eventsChannel ?? '',
+  default_sending_stream: chosenOf(model, bot.sendingChannel),
+  default_events_register_stream: chosenOf(model, bot.eventsChannel),
   default_all_public_streams: bot.getsAllPublic,
   service_payload_url: bot.services[0]?.url ?? '',
   service_interface: bot.services[0]?.interface ?? 1,
 });
 type Values = ReturnType<typeof valuesOf>;
-type Changes = Omit<Parameters<ReturnType<typeof useSession>['client']['updateBot']>[0], 'bot_id'>;
+type Client = ReturnType<typeof useSession>['client'];
+type Changes = Omit<Parameters<Client['updateBot']>[0], 'bot_id'>;
 
 const roleOf = (model: Model, id: number): number => model.people.get(id)?.role ?? 0;
+
+const nameOf = async (client: Client, chosen: ChosenChannel): Promise<string> =>
+  typeof chosen === 'number' ? currentName(client, chosen) : chosen;
+
+/** Changed values as the API takes them: it names channels. */
+async function paramsOf(client: Client, changed: Partial<Values>): Promise<Changes> {
+  const { default_sending_stream: sending, default_events_register_stream: events, ...others } = changed;
+  return {
+    ...(others as Changes),
+    ...(sending === undefined ? {} : { default_sending_stream: await nameOf(client, sending) }),
+    ...(events === undefined ? {} : { default_events_register_stream: await nameOf(client, events) }),
+  };
+}
 
 /** Changes a bot. The task belongs to the card, because a bot with another owner gets another form. */
 export function BotForm({ bot, task }: { bot: Bot; task: Task }) {
   const { client } = useSession();
   const model = useSelected((state) => state.model);
-  /** As the form was opened. Only changed values are sent, because somebody else may change the others. */
-  const [before, setBefore] = useState(valuesOf(bot, roleOf(model, bot.id)));
-  const [values, setValues] = useState(before);
+  const { values, set, isChanged, save: saveValues } = useForm(valuesOf(bot, model));
   const [file, setFile] = useState<File>();
   const [saved, setSaved] = useState(0);
   const problems = problemsOf(task, botCauses);
-  const set = (changed: Partial<Values>): void => setValues((all) => ({ ...all, ...changed }));
-  const changes = {
-    ...Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== before[name as keyof Values])),
-    ...(file ? { file } : {}),
-  } as Changes;
+  const send = async (changed: Partial<Values>) =>
+    client.updateBot({ bot_id: bot.id, ...(await paramsOf(client, changed)), ...(file ? { file } : {}) });
   const save = (event: FormEvent): void => {
     event.preventDefault();
     void task.run(async () => {
-      await client.updateBot({ bot_id: bot.id, ...changes });
-      setBefore(values);
+      await saveValues(send);
       setFile(undefined);
       setSaved(saved + 1);
     }, t('saved'));
@@ -74,7 +88,7 @@ export function BotForm({ bot, task }: { bot: Bot; task: Task }) {
       <button
         type="submit"
         className="primary"
-        disabled={task.isBusy || values.full_name.trim() === '' || Object.keys(changes).length === 0}
+        disabled={task.isBusy || values.full_name.trim() === '' || !(isChanged || file)}
       >
         {t('saveTheBot')}
       </button>

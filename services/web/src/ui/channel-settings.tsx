@@ -5,10 +5,13 @@ import type { GroupSetting } from '../state/writing-snapshot.ts';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
+import { currentName } from './listed-channels.ts';
 import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
 import { PermissionFields } from './permission-field.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useChannelData } from './use-channel-data.ts';
+import { useForm } from './use-form.ts';
 import { type Task, useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
@@ -47,16 +50,14 @@ const mayAdminister = (model: Model, channel: Described): boolean =>
   model.rules.isAdministrator || isIncluded(model, channel, 'can_administer_channel_group');
 
 /** The subscribers of a channel and, for its administrators, its settings. */
-export function ChannelSettings({ id, onChanged }: { id: number; onChanged: () => void }) {
+export function ChannelSettings({ id }: { id: number }) {
   const { client } = useSession();
   const model = useSelected((state) => state.model);
-  const [channel, setChannel] = useState<Described>();
-  const loading = useTask();
-  const load = useCallback(
-    async () => setChannel((await client.getChannel({ stream_id: id })).stream as unknown as Described),
+  const fetch = useCallback(
+    async () => (await client.getChannel({ stream_id: id })).stream as unknown as Described,
     [client, id],
   );
-  useEffect(() => void loading.run(load), [load]);
+  const { data: channel, task: loading, load } = useChannelData(fetch);
   if (!channel)
     return (
       <div className="panel">
@@ -66,8 +67,7 @@ export function ChannelSettings({ id, onChanged }: { id: number; onChanged: () =
     );
   const update = async (changes: Changes): Promise<void> => {
     await client.updateChannel({ stream_id: id, ...changes });
-    if (changes.is_archived !== true) await load();
-    onChanged();
+    await load();
   };
   return (
     <div className="panel">
@@ -86,6 +86,7 @@ export function ChannelSettings({ id, onChanged }: { id: number; onChanged: () =
           <Archive channel={channel} update={update} />
         </>
       )}
+      <Outcome task={loading} />
     </div>
   );
 }
@@ -103,9 +104,9 @@ function Subscribers({ channel }: { channel: Described }) {
   // The reader may subscribe by the button above.
   const isSubscribed = model.channels.has(stream_id);
   useEffect(() => void task.run(load), [load, isSubscribed]);
-  const change = (work: () => Promise<unknown>): void =>
+  const change = (work: (current: string) => Promise<unknown>): void =>
     void task.run(async () => {
-      await work();
+      await work(await currentName(client, stream_id));
       await load();
     });
   const isAdministrator = mayAdminister(model, channel);
@@ -126,8 +127,10 @@ function Subscribers({ channel }: { channel: Described }) {
         mayRemove={(_, id) =>
           id === model.ownId || isAdministrator || isIncluded(model, channel, 'can_remove_subscribers_group')
         }
-        onAdd={(_, id) => change(() => client.subscribe({ subscriptions: [{ name }], principals: [id] }))}
-        onRemove={(_, id) => change(() => client.unsubscribe({ subscriptions: [name], principals: [id] }))}
+        onAdd={(_, id) =>
+          change((current) => client.subscribe({ subscriptions: [{ name: current }], principals: [id] }))
+        }
+        onRemove={(_, id) => change((current) => client.unsubscribe({ subscriptions: [current], principals: [id] }))}
       />
       <Outcome task={task} />
     </>
@@ -140,32 +143,33 @@ interface PartProps {
 }
 
 function Names({ channel, update }: PartProps) {
-  const [name, setName] = useState(channel.name);
-  const [description, setDescription] = useState(channel.description);
+  const form = useForm({ new_name: channel.name, description: channel.description });
+  const { new_name: name, description } = form.values;
   const task = useTask();
-  const changed: Changes = {
-    ...(name === channel.name ? {} : { new_name: name }),
-    ...(description === channel.description ? {} : { description }),
-  };
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(() => update(changed), t('saved'));
+    void task.run(() => form.save(update), t('saved'));
   };
   return (
     <>
       <h4>{t('name')}</h4>
       <form className="stack" onSubmit={save}>
         <Field label={t('nameOfTheChannel')}>
-          <input value={name} required maxLength={60} onChange={(event) => setName(event.target.value)} />
+          <input
+            value={name}
+            required
+            maxLength={60}
+            onChange={(event) => form.set({ new_name: event.target.value })}
+          />
         </Field>
         <Field label={t('description')}>
-          <input value={description} maxLength={1_024} onChange={(event) => setDescription(event.target.value)} />
+          <input
+            value={description}
+            maxLength={1_024}
+            onChange={(event) => form.set({ description: event.target.value })}
+          />
         </Field>
-        <button
-          type="submit"
-          className="primary"
-          disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
-        >
+        <button type="submit" className="primary" disabled={task.isBusy || name.trim() === '' || !form.isChanged}>
           {t('saveTheName')}
         </button>
         <Outcome task={task} />

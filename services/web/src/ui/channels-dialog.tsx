@@ -1,13 +1,14 @@
-import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { type FormEvent, useCallback, useState } from 'react';
 import { t } from '../text/text.ts';
 import { ChannelSettings } from './channel-settings.tsx';
 import { Check, Field } from './field.tsx';
-import { type Listed, listedChannels } from './listed-channels.ts';
+import { currentName, type Listed, listedChannels } from './listed-channels.ts';
 import { Modal } from './modal.tsx';
 import { closeAfter } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useChannelData } from './use-channel-data.ts';
 import { type Task, useTask } from './use-task.ts';
 
 const shown = 100;
@@ -15,15 +16,11 @@ const shown = 100;
 /** All channels that the person may see. */
 export default function Channels() {
   const { client } = useSession();
-  const [all, setAll] = useState<readonly Listed[]>();
   const [filter, setFilter] = useState('');
   const [isNew, setNew] = useState(false);
   const [open, setOpen] = useState<number>();
-  const loading = useTask();
-  const channels = useSelected(({ model }) => model.channels);
-  const load = useCallback(async () => setAll(await listedChannels(client)), [client]);
-  // Subscribing may create channels.
-  useEffect(() => void loading.run(load), [load, channels.size]);
+  const fetch = useCallback(() => listedChannels(client), [client]);
+  const { data: all, task: loading } = useChannelData(fetch);
   const wanted = filter.trim().toLowerCase();
   const found = (all ?? []).filter(({ name }) => name.toLowerCase().includes(wanted));
   return (
@@ -48,7 +45,6 @@ export default function Channels() {
             listed={one}
             isOpen={open === one.id}
             onToggle={() => setOpen(open === one.id ? undefined : one.id)}
-            onChanged={() => void loading.run(load)}
           />
         ))}
       </ul>
@@ -63,18 +59,20 @@ interface ChannelCardProps {
   listed: Listed;
   isOpen: boolean;
   onToggle: () => void;
-  onChanged: () => void;
 }
 
-function ChannelCard({ listed, isOpen, onToggle, onChanged }: ChannelCardProps) {
+function ChannelCard({ listed, isOpen, onToggle }: ChannelCardProps) {
   const { id, name, description, isPrivate } = listed;
   const { client } = useSession();
   const own = useSelected(({ model }) => model.channels.get(id));
   const task = useTask();
   const change = (): void =>
-    void task.run(() =>
-      own ? client.unsubscribe({ subscriptions: [name] }) : client.subscribe({ subscriptions: [{ name }] }),
-    );
+    void task.run(async () => {
+      const current = await currentName(client, id);
+      await (own
+        ? client.unsubscribe({ subscriptions: [current] })
+        : client.subscribe({ subscriptions: [{ name: current }] }));
+    });
   return (
     <li>
       <div className="row">
@@ -104,7 +102,7 @@ function ChannelCard({ listed, isOpen, onToggle, onChanged }: ChannelCardProps) 
       )}
       {own && <Own id={id} task={task} />}
       <Outcome task={task} />
-      {isOpen && <ChannelSettings id={id} onChanged={onChanged} />}
+      {isOpen && <ChannelSettings id={id} />}
     </li>
   );
 }

@@ -1,23 +1,21 @@
-import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { type FormEvent, useCallback, useState } from 'react';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
-import { type Listed, listedChannels } from './listed-channels.ts';
+import { listedChannels } from './listed-channels.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useChannelData } from './use-channel-data.ts';
 import { useTask } from './use-task.ts';
 
 /** The channels to which newcomers are subscribed. */
 export function DefaultChannels() {
   const { client } = useSession();
   const ids = useSelected(({ model }) => model.realmCollections.defaultChannels);
-  const [all, setAll] = useState<readonly Listed[]>([]);
   const [chosen, setChosen] = useState('');
-  const loading = useTask();
   const task = useTask();
-  const load = useCallback(async () => setAll(await listedChannels(client)), [client]);
-  // Somebody else may have added a channel that is new.
-  useEffect(() => void loading.run(load), [load, ids]);
+  const fetch = useCallback(() => listedChannels(client), [client]);
+  const { data: all = [], task: loading } = useChannelData(fetch);
   const others = all.filter(({ id, isPrivate }) => !isPrivate && !ids.includes(id));
   const isOffered = others.some(({ id }) => String(id) === chosen);
   const add = (event: FormEvent): void => {

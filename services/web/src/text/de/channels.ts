@@ -47,4 +47,5 @@ export const channels = {
   certainPeopleAndGroups: 'Bestimmte Personen und Gruppen',
   whoMayDo: 'Wer darf: {label}',
   addPersonOrGroupTo: 'Person oder Gruppe hinzufügen: {label}',
+  theChannelIsArchived: 'Der Kanal ist archiviert.',
 } as const satisfies Texts<'one' | 'other'>;

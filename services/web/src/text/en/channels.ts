@@ -47,4 +47,5 @@ export const channels = {
   certainPeopleAndGroups: 'Certain people and groups',
   whoMayDo: 'Who may: {label}',
   addPersonOrGroupTo: 'Add a person or group: {label}',
+  theChannelIsArchived: 'The channel is archived.',
 } as const satisfies Texts<'one' | 'other'>;

@@ -47,4 +47,5 @@ export const channels = {
   certainPeopleAndGroups: 'Ciertas personas y grupos',
   whoMayDo: 'Quién puede: {label}',
   addPersonOrGroupTo: 'Añadir una persona o grupo: {label}',
+  theChannelIsArchived: 'El canal está archivado.',
 } as const satisfies Texts<'one' | 'many' | 'other'>;

@@ -47,4 +47,5 @@ export const channels = {
   certainPeopleAndGroups: '特定のユーザーとグループ',
   whoMayDo: '許可する相手：{label}',
   addPersonOrGroupTo: 'ユーザーまたはグループを追加：{label}',
+  theChannelIsArchived: 'このチャンネルはアーカイブされています。',
 } as const satisfies Texts<'other'>;
