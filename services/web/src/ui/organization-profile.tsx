@@ -1,12 +1,22 @@
-import { type FormEvent, useCallback, useState } from 'react';
+import { type FormEvent, useCallback, useMemo, useState } from 'react';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Check, Field } from './field.tsx';
+import { OptionRows } from './option-rows.tsx';
 import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
-import { fieldKinds, kindNames, optionData, optionsOf, type ProfileField } from './profile-fields.ts';
+import {
+  fieldKinds,
+  kindNames,
+  mergedOptions,
+  type Option,
+  optionData,
+  optionsOf,
+  type ProfileField,
+} from './profile-fields.ts';
 import { useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { type Place, useOrderedList } from './use-ordered-list.ts';
 import { useTask } from './use-task.ts';
 
@@ -32,9 +42,7 @@ export function ProfileFields() {
             field={field}
             place={placeOf(at)}
             onRemove={() => change(() => client.removeProfileField({ field_id: field.id }), t('removed'))}
-            onSave={(changes) =>
-              change(() => client.updateProfileField({ field_id: field.id, ...changes }), t('saved'))
-            }
+            load={load}
           />
         ))}
       </ul>
@@ -44,6 +52,7 @@ export function ProfileFields() {
   );
 }
 
+const empty = { name: '', hint: '', options: '', pattern: '' };
 const accounts = [
   ['github', 'GitHub'],
   ['twitter', 'Twitter'],
@@ -52,27 +61,24 @@ const accounts = [
 
 function NewField({ load }: { load: () => Promise<void> }) {
   const { client } = useSession();
-  const [name, setName] = useState('');
-  const [hint, setHint] = useState('');
+  const form = useForm(empty);
   const [kind, setKind] = useState<number>(fieldKinds.short);
-  const [options, setOptions] = useState('');
   const [account, setAccount] = useState<string>('github');
-  const [pattern, setPattern] = useState('');
   const task = useTask();
   const isKnownAccount = kind === fieldKinds.account && account !== 'custom';
-  const data = (): Record<string, Record<string, string> | string> | undefined => {
-    if (kind === fieldKinds.options) return optionData(options, []);
+  const dataOf = ({ options, pattern }: typeof empty): Changes['field_data'] => {
+    if (kind === fieldKinds.options) return optionData([], options);
     if (kind !== fieldKinds.account) return undefined;
     return isKnownAccount ? { subtype: account } : { subtype: account, url_pattern: pattern };
+  };
+  const send = (values: typeof empty) => {
+    const named = isKnownAccount ? {} : { name: values.name, hint: values.hint };
+    return client.createProfileField({ ...named, field_type: kind, field_data: dataOf(values) });
   };
   const create = (event: FormEvent): void => {
     event.preventDefault();
     void task.run(async () => {
-      const named = isKnownAccount ? {} : { name, hint };
-      await client.createProfileField({ ...named, field_type: kind, field_data: data() });
-      setName('');
-      setHint('');
-      setOptions('');
+      await form.add(send);
       await load();
     }, t('theFieldIsAtTheEndOf'));
   };
@@ -98,14 +104,32 @@ function NewField({ load }: { load: () => Promise<void> }) {
           </select>
         </Field>
       )}
-      {!isKnownAccount && <Label name={name} hint={hint} onName={setName} onHint={setHint} />}
+      {!isKnownAccount && <Label values={form.values} onChange={form.set} />}
       {kind === fieldKinds.account && !isKnownAccount && (
         <Field label={t('accountPatternLabel', { placeholder: '%(username)s' })}>
-          <input value={pattern} required maxLength={1_000} onChange={(event) => setPattern(event.target.value)} />
+          <input
+            value={form.values.pattern}
+            required
+            maxLength={1_000}
+            onChange={(event) => form.set({ pattern: event.target.value })}
+          />
         </Field>
       )}
-      {kind === fieldKinds.options && <OptionLines value={options} onChange={setOptions} />}
-      <button type="submit" className="primary" disabled={task.isBusy || (!isKnownAccount && name.trim() === '')}>
+      {kind === fieldKinds.options && (
+        <Field label={t('optionsOneInEachLine')}>
+          <textarea
+            rows={4}
+            value={form.values.options}
+            required
+            onChange={(event) => form.set({ options: event.target.value })}
+          />
+        </Field>
+      )}
+      <button
+        type="submit"
+        className="primary"
+        disabled={task.isBusy || (!isKnownAccount && form.values.name.trim() === '')}
+      >
         {t('addTheField')}
       </button>
       <Outcome task={task} />
@@ -114,30 +138,20 @@ function NewField({ load }: { load: () => Promise<void> }) {
 }
 
 interface LabelProps {
-  name: string;
-  hint: string;
-  onName: (name: string) => void;
-  onHint: (hint: string) => void;
+  values: { name: string; hint: string };
+  onChange: (changed: { name: string } | { hint: string }) => void;
 }
 
-function Label({ name, hint, onName, onHint }: LabelProps) {
+function Label({ values: { name, hint }, onChange }: LabelProps) {
   return (
     <>
       <Field label={t('nameOfTheField')}>
-        <input value={name} required maxLength={40} onChange={(event) => onName(event.target.value)} />
+        <input value={name} required maxLength={40} onChange={(event) => onChange({ name: event.target.value })} />
       </Field>
       <Field label={t('hintForThoseWhoFillItIn')}>
-        <input value={hint} maxLength={80} onChange={(event) => onHint(event.target.value)} />
+        <input value={hint} maxLength={80} onChange={(event) => onChange({ hint: event.target.value })} />
       </Field>
     </>
-  );
-}
-
-function OptionLines({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  return (
-    <Field label={t('optionsOneInEachLine')}>
-      <textarea rows={4} value={value} required onChange={(event) => onChange(event.target.value)} />
-    </Field>
   );
 }
 
@@ -145,10 +159,10 @@ interface FieldCardProps {
   field: ProfileField;
   place: Place;
   onRemove: () => void;
-  onSave: (changes: Changes) => void;
+  load: () => Promise<void>;
 }
 
-function FieldCard({ field, place, onRemove, onSave }: FieldCardProps) {
+function FieldCard({ field, place, onRemove, load }: FieldCardProps) {
   const [isOpen, setOpen] = useState(false);
   const { name } = field;
   return (
@@ -169,48 +183,79 @@ function FieldCard({ field, place, onRemove, onSave }: FieldCardProps) {
           onConfirm={onRemove}
         />
       </div>
-      {isOpen && <FieldForm field={field} isBusy={place.isBusy} onSave={onSave} />}
+      {isOpen && <FieldForm field={field} load={load} />}
     </li>
   );
 }
 
-type FieldFormProps = Pick<FieldCardProps, 'field' | 'onSave'> & { isBusy: boolean };
-
-function FieldForm({ field, isBusy, onSave }: FieldFormProps) {
-  /** As the form was opened. Only changed values are sent, because somebody else may change the others. */
-  const [before] = useState(field);
-  const options = optionsOf(field);
-  const texts = optionsOf(before).map(({ text }) => text);
-  const [name, setName] = useState(field.name);
-  const [hint, setHint] = useState(field.hint);
-  const [lines, setLines] = useState(texts.join('\n'));
+function FieldForm({ field, load }: Pick<FieldCardProps, 'field' | 'load'>) {
+  const { client } = useSession();
+  const hasOptions = field.type === fieldKinds.options;
+  const known = useMemo((): readonly Option[] => (hasOptions ? optionsOf(field) : []), [hasOptions, field.field_data]);
+  const form = useForm({ name: field.name, hint: field.hint, options: known });
+  const { name, options } = form.values;
+  /** New options, one in each line. */
+  const [lines, setLines] = useState('');
+  const task = useTask();
+  const update = (changes: Changes) => client.updateProfileField({ field_id: field.id, ...changes });
+  const dataOfOptions = async () => {
+    const { custom_fields } = await client.getProfileFields();
+    const newest = optionsOf(custom_fields.find(({ id }) => id === field.id) ?? field);
+    return optionData(mergedOptions({ before: form.before.options, after: options }, newest), lines, newest);
+  };
+  const send = async ({ options: edited, ...changed }: typeof form.changed) =>
+    update({ ...changed, ...(edited || lines.trim() !== '' ? { field_data: await dataOfOptions() } : {}) });
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    onSave({
-      ...(name === before.name ? {} : { name }),
-      ...(hint === before.hint ? {} : { hint }),
-      ...(lines === texts.join('\n') ? {} : { field_data: optionData(lines, options) }),
-    });
+    void task.run(async () => {
+      await form.save(send);
+      // Keep the text that was typed meanwhile.
+      setLines((now) => (now === lines ? '' : now));
+      await load();
+    }, t('saved'));
   };
+  const set = (changes: Changes): void =>
+    void task.run(async () => {
+      await update(changes);
+      await load();
+    }, t('saved'));
+  const isComplete = name.trim() !== '' && options.every(({ text }) => text.trim() !== '');
   return (
     <form className="stack panel" onSubmit={save}>
-      <Label name={name} hint={hint} onName={setName} onHint={setHint} />
-      {field.type === fieldKinds.options && <OptionLines value={lines} onChange={setLines} />}
+      <Label values={form.values} onChange={form.set} />
+      {hasOptions && (
+        <>
+          <OptionRows
+            before={form.before.options}
+            options={options}
+            isBusy={task.isBusy}
+            onChange={(edited) => form.set({ options: edited })}
+          />
+          <Field label={t('moreOptionsOneInEachLine')}>
+            <textarea rows={2} value={lines} onChange={(event) => setLines(event.target.value)} />
+          </Field>
+        </>
+      )}
       <Check
         label={t('everybodyShouldFillItIn')}
         isOn={field.required}
-        isDisabled={isBusy}
-        onChange={(required) => onSave({ required })}
+        isDisabled={task.isBusy}
+        onChange={(required) => set({ required })}
       />
       <Check
         label={t('peopleChangeItThemselves')}
         isOn={field.editable_by_user}
-        isDisabled={isBusy}
-        onChange={(editable_by_user) => onSave({ editable_by_user })}
+        isDisabled={task.isBusy}
+        onChange={(editable_by_user) => set({ editable_by_user })}
       />
-      <button type="submit" className="primary" disabled={isBusy || name.trim() === ''}>
+      <button
+        type="submit"
+        className="primary"
+        disabled={task.isBusy || !isComplete || !(form.isChanged || lines.trim() !== '')}
+      >
         {t('saveTheField')}
       </button>
+      <Outcome task={task} />
     </form>
   );
 }

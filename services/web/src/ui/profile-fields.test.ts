@@ -1,24 +1,47 @@
 import { expect, test } from 'vitest';
-import { accountLink, optionData, optionsOf, type ProfileField, peopleOf, webLink } from './profile-fields.ts';
+import {
+  accountLink,
+  mergedOptions,
+  optionData,
+  optionsOf,
+  type ProfileField,
+  peopleOf,
+  webLink,
+} from './profile-fields.ts';
 
 const field = (data: unknown): ProfileField =>
   ({ id: 1, type: 3, field_data: typeof data === 'string' ? data : JSON.stringify(data) }) as unknown as ProfileField;
 
-test('options keep their keys while their order and their number change', () => {
-  const before = [
-    { key: '0', text: 'red' },
-    { key: '1', text: 'green' },
-    { key: '4', text: 'blue' },
-  ];
-  const data = optionData('blue\n\n red \npink\nblue', before);
+const red = { key: '0', text: 'red' };
+const green = { key: '1', text: 'green' };
+const blue = { key: '4', text: 'blue' };
+
+test('options keep their keys, and new ones get keys that no option had', () => {
+  const data = optionData([blue, { key: '0', text: ' dark red ' }], 'pink\n\n blue \npink', [red, green, blue]);
   expect(data).toEqual({
     '4': { text: 'blue', order: '0' },
-    '0': { text: 'red', order: '1' },
+    '0': { text: 'dark red', order: '1' },
     '5': { text: 'pink', order: '2' },
   });
-  expect(optionsOf(field(data)).map(({ text }) => text)).toEqual(['blue', 'red', 'pink']);
-  expect(optionData('', before)).toEqual({});
+  expect(optionsOf(field(data)).map(({ text }) => text)).toEqual(['blue', 'dark red', 'pink']);
+  expect(optionData([red], 'pink', [red, green, blue])).toMatchObject({ '5': { text: 'pink' } });
+  expect(optionData([], '')).toEqual({});
   expect(optionsOf(field('not JSON'))).toEqual([]);
+});
+
+test('edited options keep what another administrator changed', () => {
+  const before = [red, green];
+  const renamed = [red, { key: '1', text: 'lime' }];
+  const newest = [blue, { key: '0', text: 'crimson' }, green];
+  expect(mergedOptions({ before, after: renamed }, newest)).toEqual([
+    blue,
+    { key: '0', text: 'crimson' },
+    { key: '1', text: 'lime' },
+  ]);
+  expect(mergedOptions({ before, after: before }, newest)).toEqual(newest);
+  expect(mergedOptions({ before, after: [green] }, newest)).toEqual([blue, green]);
+  expect(mergedOptions({ before, after: [green, red] }, newest)).toEqual([green, { key: '0', text: 'crimson' }, blue]);
+  expect(mergedOptions({ before, after: renamed }, [red])).toEqual([red]);
 });
 
 test('accounts link only to web pages', () => {

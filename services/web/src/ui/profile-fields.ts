@@ -33,7 +33,7 @@ function dataOf({ field_data }: Pick<ProfileField, 'field_data'>): Record<string
   }
 }
 
-interface Option {
+export interface Option {
   key: string;
   text: string;
 }
@@ -44,16 +44,37 @@ export function optionsOf(field: ProfileField): Option[] {
   return all.sort(([, a], [, b]) => Number(a.order) - Number(b.order)).map(([key, { text }]) => ({ key, text }));
 }
 
-/** Options from lines. An option that was there keeps its key, so that the values of people stay. */
-export function optionData(lines: string, before: readonly Option[]): Record<string, { text: string; order: string }> {
-  const texts = [...new Set(lines.split('\n').map((line) => line.trim()))].filter((text) => text !== '');
-  const highest = Math.max(-1, ...before.map(({ key }) => Number(key) || 0));
-  let next = highest;
+/** The options that an administrator edited, and the same as they were before. */
+interface EditedOptions {
+  before: readonly Option[];
+  after: readonly Option[];
+}
+
+/** Applies to the newest options what was edited, because somebody else may have changed the field meanwhile. */
+export function mergedOptions({ before, after }: EditedOptions, newest: readonly Option[]): readonly Option[] {
+  const textsBefore = new Map(before.map(({ key, text }) => [key, text]));
+  const texts = new Map(after.map(({ key, text }) => [key, text]));
+  const merged = newest
+    .filter(({ key }) => texts.has(key) || !textsBefore.has(key))
+    .map(({ key, text }) => {
+      const edited = texts.get(key);
+      return { key, text: edited === undefined || edited === textsBefore.get(key) ? text : edited };
+    });
+  const order = [...texts.keys()];
+  if (order.join() === before.flatMap(({ key }) => (texts.has(key) ? [key] : [])).join()) return merged;
+  const placeOf = (key: string): number => (texts.has(key) ? order.indexOf(key) : order.length);
+  return merged.toSorted((a, b) => placeOf(a.key) - placeOf(b.key));
+}
+
+/** The data of a field with these options, and with new ones: one in each line. A key that was taken is not given again. */
+export function optionData(options: readonly Option[], lines: string, taken: readonly Option[] = options) {
+  const texts = [...new Set(lines.split('\n').map((line) => line.trim()))].filter(
+    (text) => text !== '' && !options.some((one) => one.text === text),
+  );
+  const highest = Math.max(-1, ...taken.map(({ key }) => Number(key) || 0));
+  const added = texts.map((text, at) => ({ key: String(highest + 1 + at), text }));
   return Object.fromEntries(
-    texts.map((text, at) => {
-      const key = before.find((one) => one.text === text)?.key ?? String(++next);
-      return [key, { text, order: String(at) }];
-    }),
+    [...options, ...added].map(({ key, text }, at) => [key, { text: text.trim(), order: String(at) }]),
   );
 }
 

@@ -113,6 +113,8 @@ export const organization = {
   nameOfTheField: 'Name des Felds',
   hintForThoseWhoFillItIn: 'Hinweis zum Ausfüllen',
   optionsOneInEachLine: 'Optionen, eine pro Zeile',
+  moreOptionsOneInEachLine: 'Weitere Optionen, eine pro Zeile',
+  removeNameAlsoFromProfiles: '{name} entfernen, auch aus Profilen',
   everybodyShouldFillItIn: 'Alle sollen es ausfüllen',
   peopleChangeItThemselves: 'Personen ändern es selbst',
   saveTheField: 'Feld speichern',

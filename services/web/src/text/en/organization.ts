@@ -112,6 +112,8 @@ export const organization = {
   nameOfTheField: 'Name of the field',
   hintForThoseWhoFillItIn: 'Hint for those who fill it in',
   optionsOneInEachLine: 'Options, one in each line',
+  moreOptionsOneInEachLine: 'More options, one in each line',
+  removeNameAlsoFromProfiles: 'Remove {name}, also from profiles',
   everybodyShouldFillItIn: 'Everybody should fill it in',
   peopleChangeItThemselves: 'People change it themselves',
   saveTheField: 'Save the field',

@@ -112,6 +112,8 @@ export const organization = {
   nameOfTheField: 'Nombre del campo',
   hintForThoseWhoFillItIn: 'Indicación para quienes lo rellenan',
   optionsOneInEachLine: 'Opciones, una por línea',
+  moreOptionsOneInEachLine: 'Más opciones, una por línea',
+  removeNameAlsoFromProfiles: 'Quitar {name}, también de los perfiles',
   everybodyShouldFillItIn: 'Todos deberían rellenarlo',
   peopleChangeItThemselves: 'Cada persona lo cambia por sí misma',
   saveTheField: 'Guardar el campo',

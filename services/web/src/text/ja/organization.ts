@@ -112,6 +112,8 @@ export const organization = {
   nameOfTheField: '項目名',
   hintForThoseWhoFillItIn: '入力者向けのヒント',
   optionsOneInEachLine: '選択肢（1行に1つ）',
+  moreOptionsOneInEachLine: '選択肢の追加（1行に1つ）',
+  removeNameAlsoFromProfiles: '{name}を削除（プロフィールからも削除）',
   everybodyShouldFillItIn: '全員に入力を求める',
   peopleChangeItThemselves: '本人が変更できる',
   saveTheField: '項目を保存',

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkLook, openDialog } from '../web-look.ts';
+import { openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+
+/** Forms of the web client, in Chromium, while somebody else changes the same thing by the API. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb({ env: withoutLimits });
+});
+afterAll(() => web?.close());
+
+async function leave({ page, faults }: Visit): Promise<void> {
+  expect(faults).toEqual([]);
+  await page.context().close();
+}
+
+const owner = () => web.clientOf('owner');
+const makeChannel = (name: string) =>
+  owner().createChannel({ name, subscribers: [web.system.people.owner.user_id], invite_only: false });
+
+/** A section of the organization, which an owner opened. */
+async function openSection(name: string) {
+  const visit = await web.visit('owner');
+  const dialog = await openDialog(visit.page, 'Organization');
+  await dialog.getByRole('button', { name, exact: true }).click();
+  return { visit, dialog };
+}
+
+test('a person subscribes to a channel by the name that it has now', async () => {
+  const { id } = await makeChannel('secret merger');
+  const visit = await web.visit('member');
+  const dialog = await openDialog(visit.page, 'Channels');
+  const subscribe = dialog.getByRole('button', { name: 'Subscribe secret merger', exact: true });
+  await subscribe.waitFor();
+  // The list cannot be loaded again, so the card keeps the former name.
+  const list = /\/json\/streams(\?|$)/;
+  await visit.page.route(list, (route) => route.abort());
+  await owner().updateChannel({ stream_id: id, new_name: 'project x' });
+  await subscribe.click();
+  await dialog.getByRole('button', { name: 'Unsubscribe secret merger' }).waitFor();
+  const subscribers = async () => (await owner().getSubscribers({ stream_id: id })).subscribers;
+  expect(await subscribers()).toContain(web.system.people.member.user_id);
+  const names = async () => (await owner().getChannels({ include_all: true })).streams.map(({ name }) => name);
+  expect(await names()).not.toContain('secret merger');
+
+  // Another channel gets the former name.
+  const other = await makeChannel('secret merger');
+  await dialog.getByRole('button', { name: 'Unsubscribe secret merger' }).click();
+  await subscribe.waitFor();
+  expect(await subscribers()).not.toContain(web.system.people.member.user_id);
+  await owner().updateChannel({ stream_id: other.id, is_archived: true });
+  await owner().updateChannel({ stream_id: id, is_archived: true });
+  await subscribe.click();
+  await dialog.getByText('The channel is archived.').waitFor();
+  await visit.page.unroute(list);
+  await leave(visit);
+});
+
+test('the list of channels follows what others make, rename and archive', async () => {
+  const visit = await web.visit('member');
+  const dialog = await openDialog(visit.page, 'Channels');
+  await dialog.getByRole('button', { name: 'Details of general' }).waitFor();
+  const { id } = await makeChannel('cellar');
+  await dialog.getByRole('button', { name: 'Details of cellar' }).waitFor();
+  await owner().updateChannel({ stream_id: id, new_name: 'attic' });
+  await dialog.getByRole('button', { name: 'Details of attic' }).waitFor();
+  await owner().updateChannel({ stream_id: id, is_archived: true });
+  await dialog.getByRole('button', { name: 'Details of attic' }).waitFor({ state: 'detached' });
+  await leave(visit);
+});
+
+test('a saved description of a channel leaves the name that somebody else gave it', async () => {
+  const { id: stream_id } = await makeChannel('garden');
+  const visit = await web.visit('owner');
+  const dialog = await openDialog(visit.page, 'Channels');
+  await dialog.getByRole('button', { name: 'Details of garden' }).click();
+  const name = dialog.getByLabel('Name of the channel');
+  const description = dialog.getByLabel('Description', { exact: true });
+  await description.fill('Plants');
+  await owner().updateChannel({ stream_id, new_name: 'orchard' });
+  await expect.poll(() => name.inputValue()).toBe('orchard');
+  const save = dialog.getByRole('button', { name: 'Save the name' });
+  const channel = async () => (await owner().getChannel({ stream_id })).stream as unknown;
+  for (const text of ['Plants', 'Trees']) {
+    await description.fill(text);
+    await save.click();
+    await expect.poll(channel).toMatchObject({ name: 'orchard', description: text });
+    await expect.poll(() => save.isDisabled()).toBe(true);
+  }
+  await name.fill('garden');
+  await owner().updateChannel({ stream_id, description: 'Flowers' });
+  await expect.poll(() => description.inputValue()).toBe('Flowers');
+  await save.click();
+  await expect.poll(channel).toMatchObject({ name: 'garden', description: 'Flowers' });
+  await leave(visit);
+});
+
+test('a bot gets the channel that was chosen, under the name that it has now', async () => {
+  const { id } = await makeChannel('harbour');
+  const { user_id } = await owner().createBot({ full_name: 'Sailor', short_name: 'sailor', bot_type: 1 });
+  const { visit, dialog } = await openSection('Bots');
+  await dialog.getByRole('button', { name: 'Change Sailor' }).click();
+  const field = dialog.getByLabel('Channel for its messages');
+  await field.selectOption('harbour');
+  await owner().updateChannel({ stream_id: id, new_name: 'port' });
+  await expect.poll(() => field.locator('option:checked').textContent()).toBe('port');
+  await dialog.getByRole('button', { name: 'Save the bot' }).click();
+  await dialog.getByText('Saved.').waitFor();
+  const answer = await owner().register({ fetch_event_types: ['realm_bot'], event_types: [] });
+  const { realm_bots } = answer as unknown as { realm_bots: Record<string, unknown>[] };
+  expect(realm_bots.find((bot) => bot.user_id === user_id)).toMatchObject({ default_sending_stream: 'port' });
+  await leave(visit);
+});
+
+test('a permission that somebody else changed meanwhile is not overwritten', async () => {
+  const { visit, dialog } = await openSection('Permissions');
+  await dialog.getByLabel('Create groups', { exact: true }).selectOption('Certain people and groups');
+  const person = dialog.getByLabel('Add a person or group: Create groups');
+  await person.fill(web.system.people.member.full_name);
+  await person.press('Enter');
+  const theirs = { direct_members: [web.system.people.member2.user_id], direct_subgroups: [] };
+  await owner().updateRealm({ can_create_groups: { new: theirs } });
+  const save = dialog.getByRole('button', { name: 'Save Create groups' });
+  // The event comes before the answer to a later request.
+  await dialog.getByLabel('Create groups', { exact: true }).waitFor();
+  await owner().updateRealm({ name: 'After the permission' });
+  await visit.page.locator('.realm', { hasText: 'After the permission' }).waitFor({ state: 'attached' });
+  await save.click();
+  await dialog.getByText(/does not match the expected value/).waitFor();
+  const holders = async () =>
+    ((await owner().register({ fetch_event_types: ['realm'], event_types: [] })) as unknown as Record<string, unknown>)
+      .realm_can_create_groups;
+  expect(await holders()).toEqual(theirs);
+  await leave(visit);
+});
+
+test('a saved pattern of a linkifier leaves the address that somebody else gave it', async () => {
+  const { id } = await owner().addLinkifier({
+    pattern: '#(?P<id>[0-9]+)',
+    url_template: 'https://old.example.com/{id}',
+  });
+  const { visit, dialog } = await openSection('Linkifiers');
+  await dialog.getByRole('button', { name: /^Change / }).click();
+  const url_template = 'https://new.example.com/{id}';
+  await owner().updateLinkifier({ filter_id: id, pattern: '#(?P<id>[0-9]+)', url_template });
+  const card = dialog.getByRole('listitem');
+  const pattern = card.getByLabel(/^Pattern/);
+  const linkifiers = async () => (await owner().getLinkifiers()).linkifiers;
+  for (const text of ['T(?P<id>[0-9]+)', '#(?P<id>[0-9]+)']) {
+    await pattern.fill(text);
+    await card.getByRole('button', { name: 'Save the linkifier' }).click();
+    await expect.poll(linkifiers).toEqual([{ id, pattern: text, url_template }]);
+    await expect.poll(() => card.getByLabel(/^Address/).inputValue()).toBe(url_template);
+  }
+  await leave(visit);
+});
+
+test('a corrected option keeps those who chose it, and a removed one is confirmed', async () => {
+  const options = { 0: { text: 'Kichen', order: '0' }, 1: { text: 'Garden', order: '1' } };
+  const field = { name: 'Workplace', hint: 'Where', field_type: 3 };
+  const { id } = await owner().createProfileField({ ...field, field_data: options });
+  await web.clientOf('member').updateOwnProfileData({ data: [{ id, value: '0' }] });
+  const { visit, dialog } = await openSection('Profile fields');
+  await dialog.getByRole('button', { name: 'Change Workplace' }).click();
+  await checkLook(visit.page);
+  const card = dialog.getByRole('listitem').filter({ hasText: 'Workplace' });
+  const save = card.getByRole('button', { name: 'Save the field' });
+  const known = async () => {
+    const one = (await owner().getProfileFields()).custom_fields.find((other) => other.id === id);
+    return { name: one?.name, options: JSON.parse(one?.field_data ?? '{}') as unknown };
+  };
+  await card.getByLabel('New name of Kichen').fill('Kitchen');
+  await card.getByLabel('More options, one in each line').fill('Cellar');
+  // Somebody else adds an option too.
+  await owner().updateProfileField({ field_id: id, field_data: { ...options, 2: { text: 'Attic', order: '2' } } });
+  await save.click();
+  await expect.poll(known).toEqual({
+    name: 'Workplace',
+    options: {
+      0: { text: 'Kitchen', order: '0' },
+      1: { text: 'Garden', order: '1' },
+      2: { text: 'Attic', order: '2' },
+      3: { text: 'Cellar', order: '3' },
+    },
+  });
+  const { user_id } = web.system.people.member;
+  const asked = { user_id_or_email: String(user_id), include_custom_profile_fields: true };
+  const chosen = async () => (await owner().getUser(asked)).user.profile_data?.[id]?.value;
+  expect(await chosen()).toBe('0');
+  await card.getByRole('button', { name: 'Up Attic' }).click();
+  for (let click = 0; click < 2; click++)
+    await card.getByRole('button', { name: 'Remove Kitchen, also from profiles' }).click();
+  await save.click();
+  await expect.poll(known).toMatchObject({
+    options: {
+      2: { text: 'Attic', order: '0' },
+      1: { text: 'Garden', order: '1' },
+      3: { text: 'Cellar', order: '2' },
+    },
+  });
+  expect(await chosen()).toBeUndefined();
+  // A field that was saved can be changed back.
+  for (const name of ['Place', 'Workplace']) {
+    await dialog.getByLabel('Name of the field').last().fill(name);
+    await dialog.getByRole('button', { name: 'Save the field' }).click();
+    await expect.poll(async () => (await known()).name).toBe(name);
+    await dialog.getByRole('button', { name: `Change ${name}` }).waitFor();
+  }
+  await leave(visit);
+});
