@@ -148,6 +148,30 @@ describe('flags', () => {
     const state = await member2.ok('POST', '/register', { fetch_event_types: ['starred_messages'] });
     expect(state.starred_messages).toEqual([]);
   });
+  test('of a message that its user lost access to are removed by this user alone', async () => {
+    const { owner, member, member2 } = realm;
+    await owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'lost' }],
+      principals: [owner.user_id, member.user_id, member2.user_id],
+      invite_only: true,
+    });
+    const id = await say(owner, 'lost', 't');
+    for (const user of [member, member2])
+      for (const flag of ['starred', 'collapsed']) await flags(user, [id], 'add', flag);
+    await member.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['lost'] });
+    const queue = await member.queue({ event_types: ['update_message_flags'] });
+    const starred = async (user: Client): Promise<number[]> =>
+      (await user.ok('POST', '/register', { fetch_event_types: ['starred_messages'] })).starred_messages;
+    expect(await starred(member)).toContain(id);
+    for (const flag of ['starred', 'collapsed']) {
+      expect((await flags(member, [id], 'remove', flag)).body.messages).toEqual([id]);
+      expect((await flags(member, [id], 'remove', flag)).body.messages).toEqual([]);
+      expect(await queue.next((event) => event.flag === flag)).toMatchObject({ op: 'remove', messages: [id] });
+      expect((await flags(member, [id], 'add', flag)).body.msg).toBe('Invalid message(s)');
+    }
+    expect(await starred(member)).not.toContain(id);
+    expect(await flagsOf(member2, id)).toEqual(expect.arrayContaining(['starred', 'collapsed']));
+  });
   test('of a missing message can be removed and marked as read, but other changes of it are rejected', async () => {
     const { owner, member, member2 } = realm;
     const here = await tell(owner, [member]);

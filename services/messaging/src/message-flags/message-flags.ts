@@ -7,7 +7,7 @@ import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from '../model/
 import { hasFlag, isRead } from '../model/read-state.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { all, pageOf, select } from '../model/reading/page.ts';
-import { type Reading, readerOf } from '../model/reading/reader.ts';
+import { type Reader, type Reading, readerOf } from '../model/reading/reader.ts';
 import { type Scope, scopeOf } from '../model/reading/scope.ts';
 import { unreadMessages } from '../model/unread-messages.ts';
 import { messageDetails } from './message-details.ts';
@@ -50,13 +50,11 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
       const name = checkedFlag(flag);
       const reader = readerOf(owner, reading, actor, meta);
       const wanted = [...new Set(messages)];
-      const scope = await scopeOf(reader, [], wanted, mostChannels);
-      const found = await select(database, scope, {
-        where: sql.fragment`m.id = ANY(${sql.array(wanted, 'int8')})`,
-        order: 'ASC',
-        limit: wanted.length + 1,
-      });
-      if (found.length < wanted.length && !isUnset(op, name)) throw badRequest('Invalid message(s)');
+      // Users remove their own stars also from messages that they lost access to.
+      const found = op === 'remove' && name !== 'read' ? wanted : await readableAmong(reader, wanted);
+      // Clients mark messages as read that were deleted meanwhile.
+      const mayLack = op === 'add' && name === 'read';
+      if (found.length < wanted.length && !mayLack) throw badRequest('Invalid message(s)');
       return context.write(async (work) => {
         const { changed, skippedChannels } = await change(work, actor, { op, flag: name }, found);
         return { messages: changed, ignored_because_not_subscribed_channels: skippedChannels };
@@ -115,15 +113,18 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
   ];
 }
 
-/**
- * Whether the change ends what a missing message cannot have: it is not unread, and not starred or collapsed. Then missing
- * messages are ignored, because clients send what was deleted meanwhile along with the rest.
- */
-const isUnset = (op: Op, flag: Editable): boolean => (flag === 'read') === (op === 'add');
-
 function checkedFlag(flag: string): Editable {
   if (editable.some((name) => name === flag)) return flag as Editable;
   throw badRequest(known.includes(flag) ? `Flag not editable: '${flag}'` : `Invalid message flag: '${flag}'`);
+}
+
+async function readableAmong(reader: Reader, messageIds: readonly number[]): Promise<number[]> {
+  const scope = await scopeOf(reader, [], messageIds, mostChannels);
+  return select(reader.executor, scope, {
+    where: sql.fragment`m.id = ANY(${sql.array([...messageIds], 'int8')})`,
+    order: 'ASC',
+    limit: messageIds.length + 1,
+  });
 }
 
 async function unreadIds(executor: Executor, actor: Actor, scope: Unread): Promise<number[]> {
@@ -151,6 +152,8 @@ async function change(
 ): Promise<{ changed: number[]; skippedChannels: number[] }> {
   const { userId } = actor;
   await lockFlags(work, userId);
+  if (op === 'remove' && flag !== 'read')
+    return { changed: await removeFlag(work, userId, flag, messageIds), skippedChannels: [] };
   const rows = await work.any(sql.type(subscribedRow)`
     SELECT m.id, m.channel_id, ${flag === 'read' ? isRead(userId) : hasFlag(userId, flag)} AS has,
       (m.channel_id IS NULL OR EXISTS (SELECT FROM messaging.subscription_period sp WHERE sp.realm_id = m.realm_id AND sp.user_id = ${userId}
@@ -170,15 +173,25 @@ async function change(
     await setUnread(work, userId, changed);
     emitUnread(work, userId, changed, details);
   } else {
-    const ids = sql.array(changed, 'int8');
-    if (op === 'add')
-      await work.run(sql.unsafe`
-        INSERT INTO messaging.flag (realm_id, user_id, flag, message_id) SELECT ${work.realmId}, ${userId}, ${flag}, id FROM unnest(${ids}) id ON CONFLICT DO NOTHING`);
-    else
-      await work.run(
-        sql.unsafe`DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = ${flag} AND message_id = ANY(${ids})`,
-      );
+    await work.run(sql.unsafe`
+      INSERT INTO messaging.flag (realm_id, user_id, flag, message_id)
+      SELECT ${work.realmId}, ${userId}, ${flag}, id FROM unnest(${sql.array(changed, 'int8')}) id ON CONFLICT DO NOTHING`);
     emitFlags(work, userId, { op, flag }, changed);
   }
   return { changed, skippedChannels };
+}
+
+/** Removes a flag of the user, also from messages that the user can no longer read. Returns the changed messages. */
+async function removeFlag(
+  work: Work,
+  userId: number,
+  flag: Exclude<Editable, 'read'>,
+  messageIds: readonly number[],
+): Promise<number[]> {
+  const rows = await work.any(sql.type(idRow)`
+    DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = ${flag}
+      AND message_id = ANY(${sql.array([...messageIds], 'int8')}) RETURNING message_id AS id`);
+  const changed = rows.map(({ id }) => id).sort((a, b) => a - b);
+  if (changed.length > 0) emitFlags(work, userId, { op: 'remove', flag }, changed);
+  return changed;
 }
