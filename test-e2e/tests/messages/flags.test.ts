@@ -261,6 +261,31 @@ test('messages of 101 private channels that only a permission opens can be flagg
   expect([status, body.messages]).toEqual([200, ids]);
 });
 
+test('a starred message of a private channel that a permission alone opens is listed among the starred ones', async () => {
+  const { owner, moderator } = realm;
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'opened to stars' }],
+    invite_only: true,
+    history_public_to_subscribers: true,
+    can_subscribe_group: { direct_members: [moderator.user_id], direct_subgroups: [] },
+  });
+  const [id] = [await say(owner, 'opened to stars', 't'), await say(owner, 'opened to stars', 't')];
+  await flags(moderator, [id], 'add', 'starred');
+  const listed = async (): Promise<number[]> => {
+    const form = { anchor: 'newest', num_before: 10, num_after: 0, narrow: [['is', 'starred']] };
+    return (await moderator.ok('GET', '/messages', form)).messages.map((message: Json) => message.id);
+  };
+  expect(await listed()).toEqual([id]);
+  const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'opened to stars' });
+  await owner.ok('PATCH', `/streams/${stream_id}`, {
+    can_subscribe_group: {
+      old: { direct_members: [moderator.user_id], direct_subgroups: [] },
+      new: { direct_members: [], direct_subgroups: [] },
+    },
+  });
+  expect(await listed()).toEqual([]);
+});
+
 test('a register returns the newest message that its user received', async () => {
   const { owner, member, member2 } = realm;
   const newest = async (who: Client): Promise<number> =>

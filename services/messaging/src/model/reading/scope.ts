@@ -57,7 +57,9 @@ export async function scopeOf(
   // If a narrow is limited to a channel.
   const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
   conditions.push(
-    among && !named ? await accessibleAmong(reader, among, mostChannels) : await accessOf(reader, named, terms),
+    among && !named
+      ? await accessibleAmong(reader, sql.fragment`id = ANY(${sql.array([...among], 'int8')})`, mostChannels)
+      : await accessOf(reader, named, terms),
   );
   const isNarrow = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
   return {
@@ -71,6 +73,8 @@ export async function scopeOf(
 }
 
 const isOfDirect = (term: Term): boolean => !term.negated && isOfDirectMessages(term);
+
+const isStarredTerm = (term: Term): boolean => term.operator === 'is' && term.operand === 'starred' && !term.negated;
 
 const isPublicTerm = (term: Term): boolean => term.operator === 'channels' && !term.negated;
 
@@ -100,6 +104,12 @@ async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: r
   }
   // Without an account, `readableChannel` accepts web-public channels only.
   if (named) return sql.fragment`m.channel_id = ${named.channel_id}`;
+  if (actor && terms.some(isStarredTerm))
+    return accessibleAmong(
+      reader,
+      sql.fragment`id IN (SELECT message_id FROM messaging.flag
+        WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND flag = 'starred')`,
+    );
   const readable = await reader.readable();
   const wanted = terms.filter(isPublicTerm).map((term) => term.operand);
   const isOpen = actor?.role === roles.guest ? wanted.includes('web-public') : wanted.length > 0;
@@ -109,20 +119,16 @@ async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: r
 const channelRow = z.object({ channel_id: z.number(), history_public: z.boolean() });
 
 /**
- * Like `accessible`, plus channels that only a group permission opens: checked for the channels of these messages. No
- * permission opens a channel to a guest.
+ * Like `accessible`, plus channels that only a group permission opens: checked for the channels of the messages that
+ * `isAmong` selects. No permission opens a channel to a guest.
  */
-async function accessibleAmong(
-  reader: Reader,
-  messageIds: readonly number[],
-  mostChannels: number | undefined,
-): Promise<Fragment> {
+async function accessibleAmong(reader: Reader, isAmong: Fragment, mostChannels?: number): Promise<Fragment> {
   const { executor, meta, actor, access } = reader;
   const all = accessible(await reader.readable(), actor);
   if (!actor || actor.role === roles.guest) return all;
   const shut = await executor.any(sql.type(channelRow)`
     SELECT c.channel_id, c.history_public FROM (SELECT DISTINCT channel_id FROM messaging.message
-      WHERE realm_id = ${meta.realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})) named
+      WHERE realm_id = ${meta.realmId} AND ${isAmong}) named
     JOIN messaging.channel c ON c.realm_id = ${meta.realmId} AND c.channel_id = named.channel_id
     WHERE c.is_private AND NOT EXISTS (SELECT FROM messaging.subscription_period p
       WHERE p.realm_id = ${meta.realmId} AND p.user_id = ${actor.userId} AND p.channel_id = c.channel_id AND p.to_id IS NULL)
