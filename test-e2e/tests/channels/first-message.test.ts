@@ -1,5 +1,6 @@
-import { connected, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { overlapping } from '../../overlapping.ts';
 
 let realm: Realm;
 let from: number;
@@ -59,36 +60,10 @@ test('a deletion during a move into the channel does not announce a later messag
   const [older, first, second] = [await send(source, 'a'), await send(target, 'b'), await send(target, 'c')];
   // Then no consumer of these messages waits below.
   await expect.poll(async () => [await firstOf(source), await firstOf(target)]).toEqual([older, first]);
-  await connected((clock) =>
-    connected(async (other) => {
-      await clock.query('BEGIN');
-      const { rows } = await clock.query<{ pid: number }>(
-        'SELECT pg_backend_pid() AS pid FROM log.clock WHERE realm_id = $1 FOR UPDATE',
-        [realm.id],
-      );
-      /** The requests that wait for the clock, or for a request that waits for it. */
-      const waiting = async (): Promise<number | null> =>
-        (
-          await other.query(
-            `WITH waits AS (SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename = 'natter_messaging'),
-               next AS (SELECT pid FROM waits WHERE $1 = ANY (by))
-             SELECT pid FROM next UNION SELECT w.pid FROM waits w, next WHERE next.pid = ANY (w.by)`,
-            [rows[0]?.pid],
-          )
-        ).rowCount;
-      const changes: Promise<Json>[] = [];
-      try {
-        const form = { stream_id: target, send_notification_to_new_thread: false };
-        changes.push(owner.ok('PATCH', `/messages/${older}`, form));
-        await expect.poll(waiting).toBe(1);
-        changes.push(owner.ok('DELETE', `/messages/${first}`));
-        await expect.poll(waiting).toBe(2);
-      } finally {
-        await clock.query('ROLLBACK');
-      }
-      await Promise.all(changes);
-    }),
-  );
+  await overlapping(realm.id, [
+    () => owner.ok('PATCH', `/messages/${older}`, { stream_id: target, send_notification_to_new_thread: false }),
+    () => owner.ok('DELETE', `/messages/${first}`),
+  ]);
   expect(older).toBeLessThan(second);
   // The events of both changes have been consumed if that of a later message has.
   const last = await send(source, 'd');

@@ -1,5 +1,5 @@
 import { type Actor, badRequest, messageReadingOperations, refusedAs, topicOfName } from '@natter/contracts';
-import { type Executor, sql, type Work } from '@natter/database';
+import { type Executor, sql, VersionsChanged, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { invalidChannelId } from '../model/channel-access.ts';
@@ -7,8 +7,8 @@ import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from '../model/
 import { hasFlag, isRead } from '../model/read-state.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { all, pageOf, select } from '../model/reading/page.ts';
-import { type Reader, type Reading, readerOf } from '../model/reading/reader.ts';
-import { type Scope, scopeOf } from '../model/reading/scope.ts';
+import { type Reading, readerOf } from '../model/reading/reader.ts';
+import { type Fragment, type Scope, scopeOf } from '../model/reading/scope.ts';
 import { unreadMessages } from '../model/unread-messages.ts';
 import { messageDetails } from './message-details.ts';
 import { pointerHandlers } from './pointer.ts';
@@ -50,13 +50,16 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
       const name = checkedFlag(flag);
       const reader = readerOf(owner, reading, actor, meta);
       const wanted = [...new Set(messages)];
-      // Users remove their own stars also from messages that they lost access to.
-      const found = op === 'remove' && name !== 'read' ? wanted : await readableAmong(reader, wanted);
-      // Clients mark messages as read that were deleted meanwhile.
-      const mayLack = op === 'add' && name === 'read';
-      if (found.length < wanted.length && !mayLack) throw badRequest('Invalid message(s)');
+      const { access } = await scopeOf(reader, [], wanted, mostChannels);
       return context.write(async (work) => {
-        const { changed, skippedChannels } = await change(work, actor, { op, flag: name }, found);
+        const change = { op, flag: name, messageIds: wanted, access };
+        const { missing, changed, skippedChannels } = await changeFlags(work, actor, change);
+        // Clients mark messages as read that were deleted meanwhile.
+        if (missing > 0 && !(op === 'add' && name === 'read')) {
+          // A message may have been moved after the access was read.
+          if (context.attempt === 0) throw new VersionsChanged(`messages from ${wanted[0]}`, 'row');
+          throw badRequest('Invalid message(s)');
+        }
         return { messages: changed, ignored_because_not_subscribed_channels: skippedChannels };
       });
     }),
@@ -73,7 +76,8 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
         after: Math.min(params.num_after, maxAtOnce - Math.min(params.num_before, maxAtOnce)),
       });
       return write(async (work) => {
-        const { changed, skippedChannels } = await change(work, actor, { op: params.op, flag: name }, page.ids);
+        const change = { op: params.op, flag: name, messageIds: page.ids, access: scope.access };
+        const { changed, skippedChannels } = await changeFlags(work, actor, change);
         return {
           processed_count: page.ids.length,
           updated_count: changed.length,
@@ -118,15 +122,6 @@ function checkedFlag(flag: string): Editable {
   throw badRequest(known.includes(flag) ? `Flag not editable: '${flag}'` : `Invalid message flag: '${flag}'`);
 }
 
-async function readableAmong(reader: Reader, messageIds: readonly number[]): Promise<number[]> {
-  const scope = await scopeOf(reader, [], messageIds, mostChannels);
-  return select(reader.executor, scope, {
-    where: sql.fragment`m.id = ANY(${sql.array([...messageIds], 'int8')})`,
-    order: 'ASC',
-    limit: messageIds.length + 1,
-  });
-}
-
 async function unreadIds(executor: Executor, actor: Actor, scope: Unread): Promise<number[]> {
   const rows = await executor.any(sql.type(idRow)`
     SELECT m.id FROM ${unreadMessages(actor.realmId, actor.userId, { among: scope.unreadAmong, where: all(scope.conditions), order: 'ASC' })} m`);
@@ -140,25 +135,38 @@ const subscribedRow = z.object({
   has: z.boolean(),
 });
 
+interface Change {
+  op: Op;
+  flag: Editable;
+  messageIds: readonly number[];
+  /** Over a message `m`: whether the user may read it. Users remove their stars also from other messages. */
+  access: Fragment;
+}
+
+interface Changed {
+  /** The number of messages that do not exist, or that the user may not read. */
+  missing: number;
+  changed: number[];
+  skippedChannels: number[];
+}
+
 /**
  * Changes flags that differ, and notifies the user's clients. Messages of channels that the user is not subscribed to
- * are never unread.
+ * are never unread. A message that gets a flag is locked, so that a deletion of the message, or a move that takes it from
+ * the user, also finds the new flag.
  */
-async function change(
-  work: Work,
-  actor: Actor,
-  { op, flag }: { op: Op; flag: Editable },
-  messageIds: readonly number[],
-): Promise<{ changed: number[]; skippedChannels: number[] }> {
-  const { userId } = actor;
+async function changeFlags(work: Work, { userId }: Actor, { op, flag, messageIds, access }: Change): Promise<Changed> {
   await lockFlags(work, userId);
   if (op === 'remove' && flag !== 'read')
-    return { changed: await removeFlag(work, userId, flag, messageIds), skippedChannels: [] };
+    return { missing: 0, changed: await removeFlag(work, userId, flag, messageIds), skippedChannels: [] };
+  const isReading = flag === 'read' && op === 'add';
   const rows = await work.any(sql.type(subscribedRow)`
     SELECT m.id, m.channel_id, ${flag === 'read' ? isRead(userId) : hasFlag(userId, flag)} AS has,
       (m.channel_id IS NULL OR EXISTS (SELECT FROM messaging.subscription_period sp WHERE sp.realm_id = m.realm_id AND sp.user_id = ${userId}
         AND sp.channel_id = m.channel_id AND sp.to_id IS NULL)) AS is_subscribed
-    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) AND ${access}
+    ORDER BY m.id ${isReading ? sql.fragment`` : sql.fragment`FOR KEY SHARE OF m`}`);
+  const missing = messageIds.length - rows.length;
   const isUnreading = flag === 'read' && op === 'remove';
   const isSkipped = (row: (typeof rows)[number]): boolean => isUnreading && !row.is_subscribed;
   const skipped = rows.filter(isSkipped);
@@ -166,8 +174,8 @@ async function change(
   const skippedChannels = [
     ...new Set(skipped.flatMap((row) => (row.channel_id === null ? [] : [row.channel_id]))),
   ].sort((a, b) => a - b);
-  if (changed.length === 0) return { changed, skippedChannels };
-  if (flag === 'read' && op === 'add') await markRead(work, userId, changed);
+  if (changed.length === 0) return { missing, changed, skippedChannels };
+  if (isReading) await markRead(work, userId, changed);
   else if (flag === 'read') {
     const details = await messageDetails(work, userId, changed);
     await setUnread(work, userId, changed);
@@ -178,7 +186,7 @@ async function change(
       SELECT ${work.realmId}, ${userId}, ${flag}, id FROM unnest(${sql.array(changed, 'int8')}) id ON CONFLICT DO NOTHING`);
     emitFlags(work, userId, { op, flag }, changed);
   }
-  return { changed, skippedChannels };
+  return { missing, changed, skippedChannels };
 }
 
 /** Removes a flag of the user, also from messages that the user can no longer read. Returns the changed messages. */

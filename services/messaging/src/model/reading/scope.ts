@@ -18,8 +18,10 @@ export type Fragment = ReturnType<typeof sql.fragment>;
 /** The requested messages: conditions over `m`, and whether they are the user's whole feed. */
 export interface Scope {
   conditions: Fragment[];
-  /** The conditions of the narrow; the others are access conditions. */
+  /** The conditions of the narrow. */
   narrowing: Fragment[];
+  /** The other condition: whether the reader may read the message. */
+  access: Fragment;
   /** Whether one index serves it, for any values. */
   isPlain: boolean;
   /** Whether the conditions apply to the feed as a whole: its pages are merged from pages of each conversation. */
@@ -44,27 +46,26 @@ export async function scopeOf(
   const channels = new Map<Term, ChannelCopy>();
   for (const term of terms)
     if (term.operator === 'channel') channels.set(term, await readableChannel(reader, term.operand));
-  const conditions = [sql.fragment`m.realm_id = ${reader.meta.realmId}`];
+  const narrowing = [sql.fragment`m.realm_id = ${reader.meta.realmId}`];
   const searches: Search[] = [];
   for (const term of terms) {
     const condition =
       term.operator === 'search'
         ? await searchCondition(reader, term, searches)
         : await conditionOf(reader, term, channels);
-    if (condition) conditions.push(term.negated ? sql.fragment`NOT coalesce(${condition}, false)` : condition);
+    if (condition) narrowing.push(term.negated ? sql.fragment`NOT coalesce(${condition}, false)` : condition);
   }
-  const narrowing = [...conditions];
   // If a narrow is limited to a channel.
   const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
-  conditions.push(
+  const access =
     among && !named
       ? await accessibleAmong(reader, sql.fragment`id = ANY(${sql.array([...among], 'int8')})`, mostChannels)
-      : await accessOf(reader, named, terms),
-  );
+      : await accessOf(reader, named, terms);
   const isNarrow = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
   return {
-    conditions,
+    conditions: [...narrowing, access],
     narrowing,
+    access,
     isPlain: terms.every((term) => !term.negated && ['channel', 'topic', 'dm', 'near', 'id'].includes(term.operator)),
     isFeed: !isNarrow && reader.actor !== undefined && !terms.some(isPublicTerm),
     unreadAmong: named ? { channelId: named.channel_id } : terms.some(isOfDirect) ? 'direct' : 'all',
