@@ -30,6 +30,22 @@ describe('a reaction', () => {
     expect(await queue.next(({ op }) => op === 'remove')).toMatchObject({ message_id: id, ...smile });
   });
 
+  test('without a subscription is told to its user, who then receives later changes of the message', async () => {
+    const { member, moderator } = realm;
+    const id = await send();
+    const queue = await moderator.queue({ event_types: ['reaction', 'update_message'] });
+    const told = (op: string, user: Client) =>
+      queue.next((event) => event.op === op && event.message_id === id && event.user_id === user.user_id);
+    expect((await react(moderator, id, smile)).status).toBe(200);
+    await told('add', moderator);
+    await react(member, id, smile);
+    await told('add', member);
+    await member.ok('PATCH', `/messages/${id}`, { content: 'changed' });
+    expect(await queue.next(({ type }) => type === 'update_message')).toMatchObject({ message_id: id });
+    await moderator.ok('DELETE', `/messages/${id}/reactions`, smile);
+    await told('remove', moderator);
+  });
+
   test('can be added once per user and emoji, under any name of the emoji', async () => {
     const id = await send();
     const up = { emoji_name: '+1', emoji_code: '1f44d', reaction_type: 'unicode_emoji' };
@@ -122,6 +138,16 @@ describe('a submessage', () => {
     });
   });
 
+  test('without a subscription is told to its user', async () => {
+    const id = await send();
+    const queue = await realm.moderator.queue({ event_types: ['submessage'] });
+    const add = (who: Client) => who.ok('POST', '/submessage', { message_id: id, msg_type: 'widget', content: '{}' });
+    await add(realm.member);
+    await add(realm.moderator);
+    const { user_id } = realm.moderator;
+    expect(await queue.next(() => true)).toMatchObject({ message_id: id, sender_id: user_id });
+  });
+
   test('of another user requires a widget and must be JSON', async () => {
     const id = await send();
     const add = (who: Client, form: object) => who.post('/submessage', { message_id: id, msg_type: 'widget', ...form });
@@ -131,4 +157,12 @@ describe('a submessage', () => {
     expect((await add(realm.member, { content: '{}' })).status).toBe(200);
     expect((await add(realm.member2, { content: '{}' })).status).toBe(200);
   });
+});
+
+test('an edit without a subscription is told to its user', async () => {
+  const { moderator } = realm;
+  const { id } = await moderator.ok('POST', '/messages', { type: 'channel', to: 'open', topic: 'x', content: 'a' });
+  const queue = await moderator.queue({ event_types: ['update_message'] });
+  await moderator.ok('PATCH', `/messages/${id}`, { content: 'b' });
+  expect(await queue.next(() => true)).toMatchObject({ message_id: id, content: 'b' });
 });

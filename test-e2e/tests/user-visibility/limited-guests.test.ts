@@ -165,6 +165,20 @@ describe('a guest', () => {
     expect(cross_realm_bots.length).toBe(2);
   });
 
+  test('does not learn from reactions in a web-public channel who somebody is', async () => {
+    const { owner } = realm;
+    const [guest, stranger] = [await realm.person({ role: 'guest' }), await realm.person()];
+    await owner.ok('PATCH', '/realm', { enable_spectator_access: true });
+    const subscribers = [stranger.user_id];
+    const to = (await owner.ok('POST', '/channels/create', { name: 'web', is_web_public: true, subscribers })).id;
+    const { id } = await owner.ok('POST', '/messages', { type: 'channel', to, topic: 'a', content: 'hello' });
+    const react = (who: Client) => who.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'tada' });
+    await react(guest);
+    const queue = await guest.queue({ client_capabilities: capable, event_types: ['reaction'] });
+    await react(stranger);
+    expect((await queue.next(() => true)).user).toMatchObject({ full_name: 'Unknown user' });
+  });
+
   test('does not see the identity of an unknown user in messages, reactions and typing in channels', async () => {
     const guest = await realm.person({ role: 'guest' });
     const other = await realm.person();

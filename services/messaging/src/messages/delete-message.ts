@@ -1,11 +1,11 @@
-import { type Audience, badRequest, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
+import { badRequest, messageChangeOperations } from '@natter/contracts';
 import { sql, VersionsChanged } from '@natter/database';
 import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
 import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
 import type { MessageAccess } from '../model/message-access.ts';
-import { audienceOf } from '../model/message-audience.ts';
+import { audienceOf, withActor } from '../model/message-audience.ts';
 import { isBotOf } from '../model/roles.ts';
 import { requireDeletionRight } from './delete-decision.ts';
 
@@ -49,9 +49,4 @@ export function deleteMessageHandlers({ database }: Owner, sources: Sources): Ha
       });
     }),
   ];
-}
-
-/** The user who deletes receives the event even without a subscription. */
-export function withActor(audience: Audience, userId: number): Audience {
-  return audience === 'realm' ? audience : { users: idSet([...idsOf(audience.users), userId]) };
 }

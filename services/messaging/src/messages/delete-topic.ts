@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { lockMessages } from '../model/changes/lock-messages.ts';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { channelVersions } from '../model/channel-access.ts';
-import { audienceOf } from '../model/message-audience.ts';
+import { audienceOf, withActor } from '../model/message-audience.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
 import { mayDeleteAny } from './delete-decision.ts';
-import { type Sources, withActor } from './delete-message.ts';
+import type { Sources } from './delete-message.ts';
 
 export function deleteTopicHandlers({ database }: Owner, sources: Sources): Handlers {
   return [

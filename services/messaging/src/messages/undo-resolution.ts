@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { lockMessages } from '../model/changes/lock-messages.ts';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
-import { audienceOf } from '../model/message-audience.ts';
+import { audienceOf, withActor } from '../model/message-audience.ts';
 import type { Place } from '../model/user-topics.ts';
-import { withActor } from './delete-message.ts';
 
 /** A topic that is resolved and reopened within this time gets no notice about either. */
 const undoSeconds = 60;

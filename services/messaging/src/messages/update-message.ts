@@ -17,6 +17,7 @@ import type { PostingRules } from '../model/channel-cache.ts';
 import { filesReferredBy, referencesOfEdit } from '../model/files/references.ts';
 import { linkifiersOf } from '../model/linkifiers.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
+import { withActor } from '../model/message-audience.ts';
 import { flagsOfReceivers } from '../model/readers.ts';
 import type { RenderContent } from '../model/sending/render-content.ts';
 import { hasProtectedHistory } from '../model/subscription-periods.ts';
@@ -75,7 +76,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         const at = await writeChange(work, written);
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
         const event = { ...written, flags, topicLinks: links, channel: message.channel, at };
-        work.emit(updateEvent({ ...event, audience }));
+        work.emit(updateEvent({ ...event, audience: withActor(audience, actor.userId) }));
         if (message.channel && losers.length > 0) {
           const where = { channelId: message.channel.channel_id, topic: anchor.topic };
           for (const lost of deletionEvents(where, messageIds, { users: idSet(losers) })) work.emit(lost);

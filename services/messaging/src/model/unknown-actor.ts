@@ -23,11 +23,12 @@ export async function unknownActor(
   { userVisibility, policies }: { userVisibility: UserVisibility; policies: RealmPolicies },
   actor: Actor,
   meta: RequestMeta,
-  receivers: IdSet,
+  receivers: IdSet | 'realm',
 ): Promise<UnknownActor | undefined> {
-  if (actor.isSystemBot || hasId(receivers, actor.userId)) return undefined;
+  const isReceiver = (id: number): boolean => receivers === 'realm' || hasId(receivers, id);
+  if (actor.isSystemBot || (receivers !== 'realm' && isReceiver(actor.userId))) return undefined;
   const policy = await policies.get(meta, false);
   const guests = await userVisibility.guestsNotSeeing(actor.userId, meta, policy);
-  const to = [...guests].filter((id) => hasId(receivers, id));
+  const to = [...guests].filter(isReceiver);
   return to.length === 0 ? undefined : { to: idSet(to), shown: unknownUser(actor.userId, policy.host) };
 }

@@ -13,7 +13,7 @@ import { emojiCode } from '@natter/markdown';
 import { type Handlers, handleWrite, type Owner, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { z } from 'zod';
 import { type MessageAccess, type ReadableMessage, requireChangeable } from '../model/message-access.ts';
-import { audienceOf, holdMessage } from '../model/message-audience.ts';
+import { audienceOf, holdMessage, withActor } from '../model/message-audience.ts';
 import { checkedEmoji, type Emoji, emojiByName, typeByName } from '../model/named-emoji.ts';
 import { readRealmEmoji } from '../model/realm-emoji.ts';
 import { participate } from '../model/sending/participation.ts';
@@ -83,9 +83,12 @@ export function reactionHandlers(
     }),
   ];
 
-  /** Subscribers of the channel may receive the event; participants of a direct conversation can see each other. */
+  /**
+   * Subscribers of the channel may receive the event, in a web-public one also other guests; participants of a direct
+   * conversation can see each other.
+   */
   async function unknownTo(actor: Actor, meta: RequestMeta, { channel }: ReadableMessage) {
-    return channel && unknownActor(whom, actor, meta, channel.subscribers);
+    return channel && unknownActor(whom, actor, meta, channel.is_web_public ? 'realm' : channel.subscribers);
   }
 
   async function which(
@@ -145,7 +148,7 @@ async function reactionEvent(
       user_id: actor.userId,
       user: by(person ?? { email: actor.email, full_name: '' }),
     },
-    audience: await audienceOf(work, message, [message.id]),
+    audience: withActor(await audienceOf(work, message, [message.id]), actor.userId),
     ...(unknown ? { variants: [{ audience: { users: unknown.to }, patch: { user: by(unknown.shown) } }] } : {}),
   };
 }

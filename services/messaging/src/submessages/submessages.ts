@@ -3,7 +3,7 @@ import { requireRoom, sql } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { type MessageAccess, requireChangeable } from '../model/message-access.ts';
-import { audienceOf, holdMessage } from '../model/message-audience.ts';
+import { audienceOf, holdMessage, withActor } from '../model/message-audience.ts';
 import { participate } from '../model/sending/participation.ts';
 import { requireSubmessageData } from './submessage-data.ts';
 
@@ -43,7 +43,8 @@ export function submessageHandlers({ database }: Owner, access: MessageAccess): 
           sender_id: actor.userId,
           submessage_id: id,
         };
-        work.emit({ type: 'submessage', body, audience: await audienceOf(work, message, [message.id]) });
+        const audience = withActor(await audienceOf(work, message, [message.id]), actor.userId);
+        work.emit({ type: 'submessage', body, audience });
         await participate(work, actor, message.id);
         return {};
       });
