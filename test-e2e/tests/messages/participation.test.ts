@@ -87,3 +87,12 @@ test('participation does not change a followed topic and does not apply to direc
   await queue.next((event) => event.message_id === directId);
   expect(queue.seen.filter((event) => event.type === 'user_topic')).toHaveLength(1);
 });
+
+test('participation without a subscription follows no topic', async () => {
+  const { moderator } = realm;
+  await moderator.ok('PATCH', '/settings', { automatically_follow_topics_policy: 1 });
+  const id = await poll('of others');
+  await react(moderator, id);
+  await vote(moderator, id);
+  expect(await policyOf(moderator, 'of others')).toBeUndefined();
+});
