@@ -138,9 +138,10 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
 
 async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {
   if (!actor) return undefined;
+  const where = all([...scope.conditions, scope.mayBeFirstUnread]);
   const row = await executor.maybeOne(sql.type(idRow)`
     SELECT ${plannedEachTime} m.id
-    FROM ${unreadMessages(meta.realmId, actor.userId, { among: scope.unreadAmong, where: all(scope.conditions), order: 'ASC' })} m
+    FROM ${unreadMessages(meta.realmId, actor.userId, { among: scope.unreadAmong, where, order: 'ASC' })} m
     LIMIT 1`);
   return row?.id;
 }

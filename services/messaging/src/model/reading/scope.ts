@@ -28,6 +28,8 @@ export interface Scope {
   isFeed: boolean;
   /** Where its unread messages are. */
   unreadAmong: UnreadAmong;
+  /** Over an unread message `m`: whether it may be the first one. */
+  mayBeFirstUnread: Fragment;
   /** The searches of the narrow, for highlighting. */
   search: Search | undefined;
 }
@@ -69,8 +71,16 @@ export async function scopeOf(
     isPlain: terms.every((term) => !term.negated && ['channel', 'topic', 'dm', 'near', 'id'].includes(term.operator)),
     isFeed: !isNarrow && reader.actor !== undefined && !terms.some(isPublicTerm),
     unreadAmong: named ? { channelId: named.channel_id } : terms.some(isOfDirect) ? 'direct' : 'all',
+    mayBeFirstUnread: isNotPassedOver(reader.actor?.userId ?? 0, terms, named),
     search: allOf(searches),
   };
+}
+
+/** Messages that the user muted are passed over, except in the channel, or the topic of a channel, that a narrow names. */
+function isNotPassedOver(userId: number, terms: readonly Term[], named: ChannelCopy | undefined): Fragment {
+  if (!named) return inHome(userId);
+  const hasTopic = terms.some((term) => term.operator === 'topic' && !term.negated);
+  return hasTopic ? sql.fragment`true` : sql.fragment`NOT ${hasPolicy(userId, 1)}`;
 }
 
 const isOfDirect = (term: Term): boolean => !term.negated && isOfDirectMessages(term);
