@@ -280,6 +280,12 @@ describe('a narrow', () => {
     expect(await ids(realm.member, [['search', '"herd of walruses" seals']])).toEqual([id]);
     expect(await ids(realm.member, [['search', '"the herd" seals']])).toEqual([]);
     expect(await ids(realm.member, [['search', '"herd%walruses"']])).toEqual([]);
+    // A phrase in the topic, another one in the content.
+    const spread = await say(realm.owner, 'search', 'blue lagoon', 'A grey heron nests here');
+    expect(await ids(realm.member, [['search', '"blue lagoon" "heron nests"']])).toEqual([spread]);
+    expect(await ids(realm.member, [['search', '"blue lagoon" "heron here"']])).toEqual([]);
+    const others = { operator: 'search', operand: '"blue lagoon" "heron nests"', negated: true };
+    expect(await ids(realm.member, [['topic', 'blue lagoon'], others])).toEqual([]);
     const { messages: matches } = await realm.member.ok('GET', '/messages/matches_narrow', {
       msg_ids: [id, id - 1],
       narrow: [['search', 'seals']],

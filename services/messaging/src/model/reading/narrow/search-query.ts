@@ -32,14 +32,15 @@ export const allOf = (searches: readonly Search[]): Search | undefined =>
         text: searches.map(({ text }) => text).join(' '),
       };
 
-/** Over a message `m`: whether it contains the phrases of a search literally, including stop words. */
+/** Over a message `m`: whether its content or topic contains each phrase of a search literally, including stop words. */
 export function holdsPhrases(text: string) {
   const patterns = partsOf(text)
     .filter((part) => part.isQuoted && part.text.trim() !== '')
     .map((part) => `%${part.text.trim().replace(/[\\%_]/g, '\\$&')}%`);
   return patterns.length === 0
     ? sql.fragment`true`
-    : sql.fragment`(m.content ILIKE ALL (${sql.array(patterns, 'text')}) OR m.topic ILIKE ALL (${sql.array(patterns, 'text')}))`;
+    : sql.fragment`NOT EXISTS (SELECT FROM unnest(${sql.array(patterns, 'text')}) phrase
+        WHERE m.content NOT ILIKE phrase AND m.topic NOT ILIKE phrase)`;
 }
 
 /** The words and phrases of a search, without repetitions. */
