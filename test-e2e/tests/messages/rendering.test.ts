@@ -30,6 +30,16 @@ test('a topic link ignores case and points to the latest message, or to the name
   expect(await shown(realm.owner, '#**talk>Plans**')).toBe('<p>#<strong>talk&gt;Plans</strong></p>');
 });
 
+test('a channel with > in its name is linked, unless the text before it names another channel', async () => {
+  const { owner } = realm;
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'sea > sky' }, { name: 'Talk>Plans' }] });
+  const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'sea > sky' });
+  expect(await shown(owner, '#**sea > sky**')).toBe(
+    `<p><a class="stream" data-stream-id="${stream_id}" href="/#narrow/channel/${stream_id}-sea-.3E-sky">#sea &gt; sky</a></p>`,
+  );
+  expect(await shown(owner, '#**Talk>Plans**')).toContain(`<a class="stream-topic" data-stream-id="${talkId}"`);
+});
+
 test('a topic link does not reveal messages that its author may not see', async () => {
   const { owner, member } = realm;
   await owner.ok('POST', '/users/me/subscriptions', {

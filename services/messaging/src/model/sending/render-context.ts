@@ -46,7 +46,8 @@ export async function referredBy(
   const names = strong.flatMap((match) => (match?.[1] ? [match[1]] : []));
   const ids = strong.flatMap((match) => (match?.[2] ? [Number(match[2])] : []));
   const groupNames = namesIn(content, groupName);
-  const channelNames = namesIn(content, /#\*\*([^*\n>]+)/g);
+  // The name of a channel may contain a `>`.
+  const channelNames = [...namesIn(content, /#\*\*([^*\n>]+)/g), ...namesIn(content, /#\*\*([^*\n]+)\*\*/g)];
   const emojiNames = namesIn(content, /:([\w-]+):/g);
   const everybody =
     names.length + ids.length === 0
