@@ -41,6 +41,16 @@ function formWith(fields: URLSearchParams, file: Blob): FormData {
 }
 
 function encode(param: Param | undefined, value: unknown): string {
-  const isRaw = typeof value === 'string' && param?.encoding !== 'json';
-  return isRaw ? value : JSON.stringify(value);
+  if (typeof value !== 'string' || param?.encoding === 'json') return JSON.stringify(value);
+  // The server would decode it: a channel named `2026` is not the channel with this ID.
+  return param?.takesText && isJson(value) ? JSON.stringify(value) : value;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -64,6 +64,20 @@ test('a request whose response is lost is sent again and has its effect once', a
   expect(events.map((event) => event.message.id)).toEqual([id]);
 });
 
+test('a channel is found by a name that consists of digits', async () => {
+  const member = clientOf(realm.member);
+  const idNamed = async (name: string) => (await member.getStreamId({ stream: name })).stream_id;
+  await member.subscribe({ subscriptions: [{ name: 'letters' }] });
+  const digits = String(await idNamed('letters'));
+  await member.subscribe({ subscriptions: [{ name: digits }] });
+  const { id } = await member.sendMessage({ type: 'channel', to: digits, topic: 'numbers', content: 'here' });
+  const { messages } = await member.getMessages({ message_ids: [id] });
+  expect(messages).toMatchObject([{ display_recipient: digits, stream_id: await idNamed(digits) }]);
+  // Where only a number makes sense, its digits are as good.
+  const page = await member.getMessages({ anchor: String(id), num_before: 0, num_after: 0 });
+  expect(page.messages.map((message) => message.id)).toEqual([id]);
+});
+
 test('an error response is an ApiError with its code and extra fields', async () => {
   const refused = clientOf(realm.member).getEvents({ queue_id: 'nothing', last_event_id: -1 });
   await expect(refused).rejects.toBeInstanceOf(ApiError);

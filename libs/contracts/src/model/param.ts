@@ -13,6 +13,8 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   required: boolean;
   aliases: readonly string[];
   bound: Bound;
+  /** Whether any text is a value of `textOrJson`. A text that is valid JSON, such as `2026`, must then be sent as JSON. */
+  takesText: boolean;
 }
 
 export const text = <S extends Bounded>(schema: S, ...aliases: string[]): Param<S> => param('text', schema, aliases);
@@ -40,6 +42,7 @@ export const file = (): Param<typeof uploadedFileSchema> => ({
   required: true,
   aliases: [],
   bound: { characters: 0, json: 0, form: 0, depth: 0, parts: 0 },
+  takesText: false,
 });
 
 /** Sent as a header of this name. */
@@ -57,7 +60,8 @@ function param<S extends Bounded>(encoding: Param['encoding'], schema: S, aliase
   const form = encoding === 'text' ? bound.form : Math.min(bound.form, 3 * maxJsonUnits);
   const parts = Math.min(bound.parts, maxJsonParts);
   const required = !schema.safeParse(undefined).success;
-  return { encoding, schema, required, aliases, bound: { ...bound, json, form, parts } };
+  const takesText = encoding === 'textOrJson' && schema.safeParse('null').success;
+  return { encoding, schema, required, aliases, bound: { ...bound, json, form, parts }, takesText };
 }
 
 /** The same parameter with a description. */
