@@ -2,7 +2,10 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { OutcomeUnknown } from './outcome-unknown.ts';
 import { send } from './send.ts';
 
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const busy = { result: 'error', msg: '', code: 'SERVICE_UNAVAILABLE' };
 
@@ -73,4 +76,73 @@ test('a read is repeated after any time', async () => {
   const request = { method: 'GET', path: '/api/v1/events', body: undefined };
   await send({ url: 'http://localhost', fetch }, request, { isReadOnly: true, deadlineMs: 60_000 });
   expect(attempts).toBe(2);
+});
+
+const hour = 3_600_000;
+const once = { isReadOnly: true, deadlineMs: 60_000, retryForMs: 0 };
+
+/** Resolves after a time, unless the request was given up before. */
+const wait = (ms: number, signal: AbortSignal | null | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => reject(signal.reason));
+  });
+
+test('an answer that arrives slowly is read to its end', async () => {
+  vi.useFakeTimers();
+  const text = JSON.stringify({ result: 'success', msg: 'Grüße' });
+  const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
+    await wait(80_000, init?.signal);
+    const bytes = [...new TextEncoder().encode(text)];
+    const body = new ReadableStream({
+      async pull(controller) {
+        const next = bytes.shift();
+        if (next === undefined) return controller.close();
+        await wait(80_000, init?.signal);
+        controller.enqueue(Uint8Array.of(next));
+      },
+    });
+    return new Response(body);
+  };
+  const request = { method: 'GET', path: '/api/v1/register', body: undefined };
+  const answered = send({ url: 'http://localhost', fetch }, request, once);
+  await vi.advanceTimersByTimeAsync(hour);
+  expect(await answered).toEqual({ result: 'success', msg: 'Grüße' });
+});
+
+test('a file has the time that a slow connection needs', async () => {
+  vi.useFakeTimers();
+  const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
+    await wait(600_000, init?.signal);
+    return Response.json({ result: 'success', msg: '' });
+  };
+  const body = new FormData();
+  body.set('file', new Blob([new Uint8Array(20 * 1024 * 1024)]));
+  const request = { method: 'POST', path: '/api/v1/user_uploads', body };
+  const answered = send({ url: 'http://localhost', fetch }, request, { ...once, isReadOnly: false });
+  await vi.advanceTimersByTimeAsync(hour);
+  expect(await answered).toEqual({ result: 'success', msg: '' });
+});
+
+test.each([
+  ['never begins', (init?: RequestInit) => wait(hour, init?.signal).then(() => new Response())],
+  [
+    'stops',
+    async (init?: RequestInit) =>
+      new Response(
+        new ReadableStream({
+          async pull(controller) {
+            controller.enqueue(Uint8Array.of(0x7b));
+            await wait(hour, init?.signal);
+          },
+        }),
+      ),
+  ],
+])('a request is given up if its answer %s', async (_, answer) => {
+  vi.useFakeTimers();
+  const fetch = (_: unknown, init?: RequestInit): Promise<Response> => answer(init);
+  const request = { method: 'GET', path: '/api/v1/register', body: undefined };
+  const failed = send({ url: 'http://localhost', fetch }, request, once).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(hour / 2);
+  expect(await failed).toMatchObject({ name: 'TimeoutError' });
 });

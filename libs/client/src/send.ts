@@ -2,12 +2,14 @@ import { ApiError } from './api-error.ts';
 import type { CallOptions, ClientOptions } from './client-options.ts';
 import type { Encoded } from './encode.ts';
 import { OutcomeUnknown, repeatableMs } from './outcome-unknown.ts';
+import { startPatience } from './patience.ts';
 
 interface Sending extends CallOptions {
   isReadOnly: boolean;
   deadlineMs: number;
 }
 
+/** Longer than a poll waits. */
 const pollMs = 90_000;
 
 /**
@@ -53,7 +55,7 @@ async function once(
   headers: Record<string, string>,
   { signal, deadlineMs }: Sending,
 ): Promise<Outcome> {
-  const deadline = AbortSignal.timeout(Math.max(deadlineMs * 2, pollMs));
+  const patience = startPatience(Math.max(deadlineMs * 2, pollMs), body);
   let response: Response;
   let answer: Record<string, unknown>;
   try {
@@ -61,17 +63,33 @@ async function once(
       method,
       headers,
       ...(body === undefined ? {} : { body }),
-      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      signal: signal ? AbortSignal.any([signal, patience.signal]) : patience.signal,
     });
-    answer = (await response.json()) as Record<string, unknown>;
+    answer = JSON.parse(await textOf(response, patience.progressed)) as Record<string, unknown>;
   } catch (failure) {
     return { failure };
+  } finally {
+    patience.end();
   }
   if (response.ok) return { answer };
   const failure = new ApiError(response.status, answer);
   if (response.status !== 429 && response.status < 500) throw failure;
   const seconds = Number(response.headers.get('retry-after'));
   return { failure, retryAfterMs: seconds > 0 ? seconds * 1_000 + Math.random() * 250 : undefined };
+}
+
+async function textOf(response: Response, progressed: () => void): Promise<string> {
+  progressed();
+  if (!response.body) return response.text();
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    progressed();
+    text += decoder.decode(value, { stream: true });
+  }
 }
 
 /** Ends early when the signal aborts. */
