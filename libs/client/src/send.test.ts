@@ -1,4 +1,5 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { ClientOptions } from './client-options.ts';
 import { OutcomeUnknown } from './outcome-unknown.ts';
 import { send } from './send.ts';
 
@@ -145,4 +146,46 @@ test.each([
   const failed = send({ url: 'http://localhost', fetch }, request, once).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(hour / 2);
   expect(await failed).toMatchObject({ name: 'TimeoutError' });
+});
+
+describe('a read with a long list', () => {
+  const list = 'x'.repeat(10_000);
+  const sent = async (client: Partial<ClientOptions>, query: string) => {
+    const requests: { url: string; init: RequestInit | undefined }[] = [];
+    const fetch = async (url: unknown, init?: RequestInit): Promise<Response> => {
+      requests.push({ url: String(url), init });
+      return requests.length === 1
+        ? Response.json(busy, { status: 503 })
+        : Response.json({ result: 'success', msg: '' });
+    };
+    const request = { method: 'GET', path: `/api/v1/users${query}`, body: undefined };
+    await send({ url: '', fetch, ...client }, request, { isReadOnly: true, deadlineMs: 60_000 });
+    return requests.map(({ url, init }) => ({
+      url,
+      method: init?.method,
+      body: init?.body,
+      hasKey: new Headers(init?.headers).has('idempotency-key'),
+      type: new Headers(init?.headers).get('content-type'),
+    }));
+  };
+  const asForm = {
+    method: 'POST',
+    body: `a=${list}&method=GET`,
+    hasKey: false,
+    type: 'application/x-www-form-urlencoded',
+  };
+  const asQuery = { method: 'GET', body: undefined, hasKey: false, type: null };
+
+  test('is sent as a form, and repeated as a read', async () => {
+    const key = { email: 'a@example.com', apiKey: 'x' };
+    expect(await sent(key, `?a=${list}`)).toEqual(Array(2).fill({ ...asForm, url: '/api/v1/users' }));
+    const session = { session: { csrfToken: () => 'x' } };
+    expect(await sent(session, `?a=${list}`)).toEqual(Array(2).fill({ ...asForm, url: '/json/users' }));
+    expect(await sent(key, '?a=b')).toEqual(Array(2).fill({ ...asQuery, url: '/api/v1/users?a=b' }));
+    expect(await sent(key, `/${list}`)).toEqual(Array(2).fill({ ...asQuery, url: `/api/v1/users/${list}` }));
+  });
+
+  test('stays a query without credentials, because the server reads no form then', async () => {
+    expect(await sent({}, `?a=${list}`)).toEqual(Array(2).fill({ ...asQuery, url: `/api/v1/users?a=${list}` }));
+  });
 });

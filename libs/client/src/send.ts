@@ -1,6 +1,6 @@
 import { ApiError } from './api-error.ts';
 import type { CallOptions, ClientOptions } from './client-options.ts';
-import type { Encoded } from './encode.ts';
+import { type Encoded, withoutLongQuery } from './encode.ts';
 import { OutcomeUnknown, repeatableMs } from './outcome-unknown.ts';
 import { startPatience } from './patience.ts';
 
@@ -16,7 +16,9 @@ const pollMs = 90_000;
  * Sends until there is a final answer. Throws `ApiError` for a refusal, the last failure when the time is over, or
  * `OutcomeUnknown` when the server may have forgotten the key.
  */
-export async function send(client: ClientOptions, request: Encoded, sending: Sending): Promise<unknown> {
+export async function send(client: ClientOptions, encoded: Encoded, sending: Sending): Promise<unknown> {
+  const isAuthenticated = client.session !== undefined || client.email !== undefined;
+  const request = isAuthenticated ? withoutLongQuery(encoded) : encoded;
   const headers: Record<string, string> = client.session ? {} : { 'user-agent': client.userAgent ?? 'NatterClient' };
   if (client.email !== undefined) headers.authorization = `Basic ${basic(`${client.email}:${client.apiKey ?? ''}`)}`;
   if (typeof request.body === 'string') headers['content-type'] = 'application/x-www-form-urlencoded';

@@ -1,10 +1,11 @@
 import { ApiError, type ChatEvent, createClient, follow, type Gap, type Position } from '@natter/client';
 import { exchange, openRealm, type Client as Person, type Realm } from '@natter/testkit';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Browser } from '../browser.ts';
 
 let realm: Realm;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openRealm({ havePasswords: true });
 });
 
 /** Realms are selected by the Host header, which `fetch` derives from the address. `isDown`: no request arrives. */
@@ -85,6 +86,45 @@ test('an error response is an ApiError with its code and extra fields', async ()
     status: 400,
     code: 'BAD_EVENT_QUEUE_ID',
     extra: { queue_id: 'nothing' },
+  });
+});
+
+describe('a read with a list that is longer than the headers of a request may be', () => {
+  /** Of objects that nobody has. */
+  const unknown = Array.from({ length: 2_000 }, (_, index) => 1_000_000_000 + index);
+  const ids = <T extends object>(key: keyof T, list: readonly T[]) => list.map((one) => one[key]);
+
+  test('is answered to a key', async () => {
+    const member = clientOf(realm.member);
+    const { id } = await member.sendMessage({ type: 'direct', to: [realm.member.user_id], content: 'listed' });
+    const users = await member.getUsers({ user_ids: [...unknown, realm.owner.user_id] });
+    expect(ids('user_id', users.members)).toEqual([realm.owner.user_id]);
+    const { messages } = await member.getMessages({ message_ids: [...unknown, id] });
+    expect(ids('id', messages)).toEqual([id]);
+    const narrow = [{ operator: 'is', operand: 'dm' }];
+    const matched = await member.matchNarrow({ msg_ids: [...unknown, id], narrow });
+    expect(Object.keys(matched.messages)).toEqual([String(id)]);
+    const kept = Object.fromEntries(unknown.slice(0, 900).map((number) => [`key number ${number}`, 'value']));
+    await member.updateBotStorage({ storage: kept });
+    expect((await member.getBotStorage({ keys: Object.keys(kept) })).storage).toEqual(kept);
+  });
+
+  test('is answered to a session', async () => {
+    const browser = new Browser(realm.spectator);
+    await browser.login(realm.member.email, realm.member.password);
+    const cookie = `sessionid=${browser.session}; csrftoken=${browser.token}`;
+    const viaSession = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+      const sent = { ...(init.headers as Record<string, string>), host: realm.host, cookie, origin: browser.origin };
+      const { body, status } = await exchange(String(url), init.method ?? 'GET', String(init.body ?? ''), sent);
+      return Response.json(body, { status });
+    };
+    const client = createClient({
+      url: realm.spectator.url,
+      session: { csrfToken: () => browser.token },
+      fetch: viaSession,
+    });
+    const { members } = await client.getUsers({ user_ids: [...unknown, realm.owner.user_id] });
+    expect(ids('user_id', members)).toEqual([realm.owner.user_id]);
   });
 });
 
