@@ -203,6 +203,19 @@ test('a part of the page that an outage prevented is loaded when the server resp
   await page.context().close();
 });
 
+test('a page says that it gets no more events if a proxy refuses them, and continues after a reload', async () => {
+  const page = await visit('refused');
+  await page.route('**/json/events**', (route) => route.fulfill({ status: 403, body: '<h1>Forbidden</h1>' }));
+  const before = 'Before the refusal';
+  await web.clientOf('owner').sendMessage({ type: 'channel', to: web.general, topic: 'refused', content: before });
+  await page.getByRole('heading', { name: 'Natter cannot be reached' }).waitFor();
+  expect(await page.getByRole('alert').textContent()).toBe('HTTP 403');
+  await page.unroute('**/json/events**');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await message(page, before).waitFor();
+  await page.context().close();
+});
+
 test('a page that was closed early does not change a draft that another device changed', async () => {
   let page = await visit('changed');
   await box(page).fill('Begun here');

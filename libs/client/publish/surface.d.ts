@@ -30,7 +30,7 @@ export interface CallOptions {
 
 export declare function createClient(options: ClientOptions): Client;
 
-/** The server refused the request. */
+/** The server refused the request, or a proxy did: then `code` is empty. */
 export declare class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -81,7 +81,7 @@ export interface FeedOptions {
 
 /**
  * Every event after a state, once and in order, without heartbeats. It ends when the caller leaves the loop or `signal` aborts, and
- * rejects with an `ApiError` when the server refuses the client, for example because its key was revoked.
+ * rejects with an `ApiError` when the server or a proxy refuses the client, for example because its key was revoked.
  */
 export interface Feed extends AsyncIterable<ChatEvent | Gap> {
   /** Absent if the feed resumed. */

@@ -1,6 +1,6 @@
 /**
  * The server refused the request: `code` is from the closed list in `libs/contracts/src/model/error.ts`, `extra` holds its
- * further fields.
+ * further fields. A proxy that refuses with a page of its own names no code, which is then empty.
  */
 export class ApiError extends Error {
   readonly status: number;

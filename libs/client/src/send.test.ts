@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ApiError } from './api-error.ts';
 import type { ClientOptions } from './client-options.ts';
 import { OutcomeUnknown } from './outcome-unknown.ts';
 import { send } from './send.ts';
@@ -187,5 +188,39 @@ describe('a read with a long list', () => {
 
   test('stays a query without credentials, because the server reads no form then', async () => {
     expect(await sent({}, `?a=${list}`)).toEqual(Array(2).fill({ ...asQuery, url: `/api/v1/users?a=${list}` }));
+  });
+});
+
+describe('an answer that is not JSON', () => {
+  /** The first answer is the page of a proxy, the second one comes from the server. */
+  const sentTo = async (status: number, page: string) => {
+    let attempts = 0;
+    const fetch = async (): Promise<Response> =>
+      ++attempts === 1 ? new Response(page, { status }) : Response.json({ result: 'success', msg: '' });
+    const outcome = await send({ url: '', fetch }, write, { isReadOnly: false, deadlineMs: 60_000 }).catch(
+      (error: unknown) => error,
+    );
+    return { attempts, outcome };
+  };
+
+  test.each([400, 401, 403, 404, 405, 413, 414, 431])('is a refusal with the status %i', async (status) => {
+    for (const page of ['<html>', '', 'null', '"text"']) {
+      const { attempts, outcome } = await sentTo(status, page);
+      expect(outcome).toBeInstanceOf(ApiError);
+      expect([attempts, outcome]).toEqual([
+        1,
+        expect.objectContaining({ status, code: '', message: `HTTP ${status}`, extra: {} }),
+      ]);
+    }
+  });
+
+  test.each([200, 408, 429, 500, 502, 503, 504])('is repeated with the status %i', async (status) => {
+    for (const page of ['<html>', '', 'null'])
+      expect(await sentTo(status, page)).toEqual({ attempts: 2, outcome: { result: 'success', msg: '' } });
+  });
+
+  test('is a refusal with the status 408 if the server itself answers', async () => {
+    const { attempts, outcome } = await sentTo(408, '{"result":"error","msg":"too slow","code":"BAD_REQUEST"}');
+    expect([attempts, outcome]).toEqual([1, expect.objectContaining({ status: 408, code: 'BAD_REQUEST' })]);
   });
 });

@@ -59,7 +59,7 @@ async function once(
 ): Promise<Outcome> {
   const patience = startPatience(Math.max(deadlineMs * 2, pollMs), body);
   let response: Response;
-  let answer: Record<string, unknown>;
+  let text: string;
   try {
     response = await (client.fetch ?? fetch)(client.url.replace(/\/$/, '') + pathFor(client, path), {
       method,
@@ -67,17 +67,31 @@ async function once(
       ...(body === undefined ? {} : { body }),
       signal: signal ? AbortSignal.any([signal, patience.signal]) : patience.signal,
     });
-    answer = JSON.parse(await textOf(response, patience.progressed)) as Record<string, unknown>;
+    text = await textOf(response, patience.progressed);
   } catch (failure) {
     return { failure };
   } finally {
     patience.end();
   }
-  if (response.ok) return { answer };
-  const failure = new ApiError(response.status, answer);
-  if (response.status !== 429 && response.status < 500) throw failure;
+  const answer = objectIn(text);
+  if (response.ok) return answer ? { answer } : { failure: new Error('The answer is not JSON') };
+  const { status } = response;
+  const failure = new ApiError(status, answer ?? {});
+  // A proxy that waited for the request too long has not passed it on.
+  const isRepeatable = status === 429 || status >= 500 || (status === 408 && !answer);
+  if (!isRepeatable) throw failure;
   const seconds = Number(response.headers.get('retry-after'));
   return { failure, retryAfterMs: seconds > 0 ? seconds * 1_000 + Math.random() * 250 : undefined };
+}
+
+/** Undefined for anything else than an object in JSON, such as the page of a proxy. */
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function textOf(response: Response, progressed: () => void): Promise<string> {

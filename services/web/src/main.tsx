@@ -35,6 +35,7 @@ try {
       <App session={session} />
     </StrictMode>,
   );
+  await session.run();
 } catch (error) {
   if (error instanceof ApiError && error.status === 401) goToLogin();
   else

@@ -1,11 +1,10 @@
-import { ApiError, type ChatEvent, type Client, createClient, follow } from '@natter/client';
+import { type ChatEvent, type Client, createClient, follow } from '@natter/client';
 import { registerParams } from '../state/model.ts';
 import { keyOf, type Message, type Narrow, type Place, placeOf, termsOf } from '../state/place.ts';
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
 import { Connection } from './connection.ts';
 import { csrfToken } from './csrf.ts';
 import { deliver } from './deliver.ts';
-import { goToLogin } from './login.ts';
 import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
 import { PresenceReporter } from './presence-reporter.ts';
@@ -91,7 +90,6 @@ export class Session {
     followPage(feed);
     session = new Session(client, feed);
     for (const one of readOutbox(session.state.model.ownId)) session.#resume(one);
-    void session.#run();
     session.#presence.start();
     return session;
   }
@@ -142,25 +140,21 @@ export class Session {
     if (this.#state.outbox !== before.outbox) writeOutbox(this.#state.model.ownId, before.outbox, this.#state.outbox);
   }
 
-  async #run(): Promise<void> {
-    try {
-      for await (const event of this.#feed) {
-        if (event.type !== 'gap') {
-          for (const { since } of this.#loading.values()) since.push(event);
-          this.#dispatchSoon({ type: 'event', event });
-          this.writer.arrived(event);
-          this.#searches.arrived(event);
-          for (const follower of this.#followers) follower(event);
-        } else {
-          this.#loading.clear();
-          const { shown } = this;
-          this.#dispatch({ type: 'snapshot', model: event.model, shownKey: shown && keyOf(shown.narrow) });
-          if (shown) void this.open(shown.narrow, shown.topId);
-        }
+  /** Follows the events. Rejects when the server, or a proxy before it, refuses to give more. */
+  async run(): Promise<void> {
+    for await (const event of this.#feed) {
+      if (event.type !== 'gap') {
+        for (const { since } of this.#loading.values()) since.push(event);
+        this.#dispatchSoon({ type: 'event', event });
+        this.writer.arrived(event);
+        this.#searches.arrived(event);
+        for (const follower of this.#followers) follower(event);
+      } else {
+        this.#loading.clear();
+        const { shown } = this;
+        this.#dispatch({ type: 'snapshot', model: event.model, shownKey: shown && keyOf(shown.narrow) });
+        if (shown) void this.open(shown.narrow, shown.topId);
       }
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 401) goToLogin();
-      else throw error;
     }
   }
 

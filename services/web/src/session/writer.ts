@@ -293,5 +293,6 @@ const draftTarget = (place: Place) =>
     : { type: 'private' as const, to: [...place.userIds], topic: '' };
 
 function ignoreMissing(error: unknown): void {
-  if (!(error instanceof ApiError) || error.status !== 404) throw error;
+  // The page of a proxy has no code.
+  if (!(error instanceof ApiError) || error.status !== 404 || error.code === '') throw error;
 }
