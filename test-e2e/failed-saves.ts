@@ -1,4 +1,4 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
@@ -10,6 +10,8 @@ export async function failSaves(redis: Redis): Promise<() => Promise<void>> {
   const setting = async (name: string): Promise<string> => ((await redis.config('GET', name)) as string[])[1] ?? '';
   // Redis cannot replace a directory by the file that it wrote.
   const place = join(await setting('dir'), await setting('dbfilename'));
+  // The snapshot of an earlier call.
+  await rm(place, { force: true });
   await mkdir(place);
   // It refuses writes only where it is to save by itself.
   await redis.config('SET', 'save', '86400 1000000');

@@ -77,8 +77,9 @@ async function once(
   if (response.ok) return answer ? { answer } : { failure: new Error('The answer is not JSON') };
   const { status } = response;
   const failure = new ApiError(status, answer ?? {});
-  // A proxy that waited for the request too long has not passed it on.
-  const isRepeatable = status === 429 || status >= 500 || (status === 408 && !answer);
+  // A proxy did not pass the request on: it waited for it too long, or has no route to the server, as during an upgrade.
+  const isOfProxy = (status === 408 || status === 404) && !answer;
+  const isRepeatable = status === 429 || status >= 500 || isOfProxy;
   if (!isRepeatable) throw failure;
   const seconds = Number(response.headers.get('retry-after'));
   return { failure, retryAfterMs: seconds > 0 ? seconds * 1_000 + Math.random() * 250 : undefined };
