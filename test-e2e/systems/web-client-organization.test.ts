@@ -386,6 +386,7 @@ test('an owner allows domains, an administrator adds playgrounds, and both see t
   await theirs.getByLabel('Subdomains of example.com').click();
   await expect.poll(() => subdomains.isChecked()).toBe(false);
   const restricts = others.getByLabel('Only addresses of these domains may join');
+  expect(await restricts.isDisabled()).toBe(true);
   await theirs.getByLabel('Only addresses of these domains may join').click();
   await expect.poll(() => restricts.isChecked()).toBe(true);
   await checkLook(page);

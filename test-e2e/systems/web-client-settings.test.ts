@@ -308,3 +308,22 @@ test('a user is offered only the kinds of bots that they may create, even after 
   await kind.waitFor();
   await leave(visit);
 });
+
+test('an administrator reads the settings and permissions of owners, and cannot change them', async () => {
+  const { user_id } = web.system.people.member2;
+  await web.clientOf('owner').updateUser({ user_id_or_email: String(user_id), role: 200 });
+  for (const [who, isFixed] of [
+    ['owner', false],
+    ['member2', true],
+  ] as const) {
+    const visit = await web.visit(who);
+    const dialog = await openDialog(visit.page, 'Organization');
+    const isDisabled = (label: string) => dialog.getByLabel(label, { exact: true }).isDisabled();
+    await dialog.getByRole('button', { name: 'Permissions' }).click();
+    expect([await isDisabled('Create groups'), await isDisabled('Add emoji')]).toEqual([isFixed, false]);
+    await dialog.getByRole('button', { name: 'General' }).click();
+    expect(await isDisabled('Only invited people may join')).toBe(isFixed);
+    expect(await isDisabled('People may not change their names')).toBe(false);
+    await leave(visit);
+  }
+});

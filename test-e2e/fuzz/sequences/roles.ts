@@ -7,7 +7,7 @@ const refusal = ['BAD_REQUEST'];
 
 /** Administrative writes, of each service that has some. */
 const administration: readonly ((stage: Stage) => [operation: string, values: Record<string, unknown>])[] = [
-  (stage) => ['update-realm', { waiting_period_threshold: stage.random.below(9) }],
+  (stage) => ['update-realm', { digest_weekday: stage.random.below(7) }],
   (stage) => [
     'create-default-group',
     { group_name: `group ${stage.random.below(1e9)}`, description: 'd', stream_names: [] },

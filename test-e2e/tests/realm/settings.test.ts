@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -81,10 +81,41 @@ test.each(['moderator', 'member', 'guest'] as const)('%s may not change the real
   expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Must be an organization administrator']);
 });
 
-test('administrators can change settings, but only owners can change the retention', async () => {
-  await realm.administrator.ok('PATCH', '/realm', { description: 'by an administrator' });
-  const { status, body } = await realm.administrator.patch('/realm', { message_retention_days: 7 });
-  expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Must be an organization owner']);
+/** The settings that only owners change. A change of a permission names a group. */
+const ownersSettings: Json[] = [
+  { message_retention_days: 7 },
+  { invite_required: true },
+  { emails_restricted_to_domains: false },
+  { disallow_disposable_email_addresses: true },
+  { waiting_period_threshold: 9 },
+  { authentication_methods: { Email: true } },
+];
+const ownersPermissions = [
+  'create_multiuse_invite_group',
+  'can_create_groups',
+  'can_invite_users_group',
+  'can_manage_all_groups',
+  'can_manage_billing_group',
+];
+
+test('an administrator and their bot change settings, except those of owners', async () => {
+  const { user_groups } = await realm.owner.ok('GET', '/user_groups');
+  const members = user_groups.find(({ name }: Json) => name === 'role:members').id;
+  const made = await realm.administrator.ok('POST', '/bots', { full_name: 'Settings Bot', short_name: 'settings' });
+  await realm.administrator.ok('PATCH', `/bots/${made.user_id}`, { role: 200 });
+  const { api_key } = await realm.administrator.ok('GET', `/bots/${made.user_id}/api_key`);
+  const bot = new Client(realm.owner, { ...made, api_key, email: `settings-bot@${realm.host}` });
+  const before = await stateOf(realm.member);
+  for (const who of [realm.administrator, bot]) {
+    await who.ok('PATCH', '/realm', { description: `by ${who.email}` });
+    for (const form of [...ownersSettings, ...ownersPermissions.map((name) => ({ [name]: { new: members } }))]) {
+      const { status, body } = await who.patch('/realm', { ...form, name: 'not stored' });
+      expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Must be an organization owner']);
+    }
+    const unchanged = { waiting_period_threshold: before.realm_waiting_period_threshold };
+    expect((await who.patch('/realm', unchanged)).body.msg).toBe('Must be an organization owner');
+  }
+  expect(await stateOf(realm.member)).toMatchObject({ realm_name: before.realm_name });
 });
 
 test('a name over 40, a description over 1000 and a welcome text over 8000 characters are rejected', async () => {

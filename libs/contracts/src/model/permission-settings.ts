@@ -90,6 +90,15 @@ export const realmPermissions = {
 } as const satisfies Record<string, PermissionSetting>;
 export type RealmPermission = keyof typeof realmPermissions;
 
+/** The permissions of a realm that only owners may change. */
+export const ownersPermissions: ReadonlySet<RealmPermission> = new Set([
+  'create_multiuse_invite_group',
+  'can_create_groups',
+  'can_invite_users_group',
+  'can_manage_all_groups',
+  'can_manage_billing_group',
+]);
+
 export const channelPermissions = {
   can_add_subscribers_group: setting('role:nobody'),
   can_administer_channel_group: setting('stream_creator_or_nobody'),

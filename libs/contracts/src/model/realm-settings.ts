@@ -64,16 +64,16 @@ export const realmSettings = {
   default_code_block_language: plain(100),
   welcome_message_custom_text: setting(text(string(limits.welcomeTextLength).optional()), ''),
 
-  emails_restricted_to_domains: flag(false),
-  disallow_disposable_email_addresses: flag(true),
-  invite_required: flag(true),
+  emails_restricted_to_domains: flag(false, { isOwners: true }),
+  disallow_disposable_email_addresses: flag(true, { isOwners: true }),
+  invite_required: flag(true, { isOwners: true }),
   /** A user of a reusable link must confirm by mail that the address is theirs. */
   invite_links_verify_email: flag(false),
   name_changes_disabled: flag(false),
   email_changes_disabled: flag(false),
   avatar_changes_disabled: flag(false),
   require_unique_names: flag(false),
-  waiting_period_threshold: number(integer(0, 36_500), 0),
+  waiting_period_threshold: number(integer(0, 36_500), 0, { isOwners: true }),
 
   inline_image_preview: flag(true),
   inline_url_embed_preview: flag(false),

@@ -5,6 +5,8 @@ import { bool, described, int, json, type Param, text } from '../model/param.ts'
 import {
   type GroupSettingUpdate,
   groupSettingUpdateSchema,
+  ownersPermissions,
+  type RealmPermission,
   type realmPermissions,
 } from '../model/permission-settings.ts';
 import { type RealmSetting, type RealmSettingName, realmSettings } from '../model/realm-settings.ts';
@@ -35,16 +37,24 @@ export const realmFetchTypes: readonly string[] = [
 type SettingParams = { [N in RealmSettingName]: (typeof realmSettings)[N]['param'] };
 type PermissionParams = Record<keyof typeof realmPermissions, Param<z.ZodOptional<z.ZodType<GroupSettingUpdate>>>>;
 
+const owners = (isOwners: boolean): string => (isOwners ? ' Only owners change it.' : '');
 const settingParams = Object.fromEntries(
-  Object.entries(realmSettings as Record<string, RealmSetting>).map(([name, { param, default: initial }]) => [
+  Object.entries(realmSettings as Record<string, RealmSetting>).map(([name, { param, default: initial, isOwners }]) => [
     name,
-    described(param, `${realmSettingMeanings[name as RealmSettingName]} Initially \`${JSON.stringify(initial)}\`.`),
+    described(
+      param,
+      `${realmSettingMeanings[name as RealmSettingName]} Initially \`${JSON.stringify(initial)}\`.${owners(isOwners)}`,
+    ),
   ]),
 ) as unknown as SettingParams;
 const permissionParams = Object.fromEntries(
   Object.entries(realmPermissionMeanings).map(([name, meaning]) => [
     name,
-    json(groupSettingUpdateSchema.describe(meaning).optional()),
+    json(
+      groupSettingUpdateSchema
+        .describe(`${meaning}${owners(ownersPermissions.has(name as RealmPermission))}`)
+        .optional(),
+    ),
   ]),
 ) as unknown as PermissionParams;
 
@@ -98,7 +108,11 @@ export const realmOperations = {
       ...settingParams,
       ...permissionParams,
       ...mirrorParams,
-      authentication_methods: json(record(bool, { keys: 100, keyCharacters: 100 }).optional()),
+      authentication_methods: json(
+        record(bool, { keys: 100, keyCharacters: 100 })
+          .describe('How users log in: only `Email`, which cannot be disabled. Only owners change it.')
+          .optional(),
+      ),
     },
     result: z.looseObject({}),
     errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'SYSTEM_GROUP_REQUIRED'],

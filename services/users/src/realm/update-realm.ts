@@ -3,6 +3,7 @@ import {
   ChatError,
   channelOperations,
   type GroupSetting,
+  ownersPermissions,
   type ParamsOf,
   perRequest,
   type RealmData,
@@ -52,6 +53,13 @@ type Permissions = Partial<Record<RealmPermission, GroupSetting>>;
 
 const permissionNames = Object.keys(realmPermissions) as RealmPermission[];
 
+/** The parameters that only owners may give, even with the current value. */
+const ownersParams: readonly (keyof Params)[] = [
+  ...realmSettingNames.filter((name) => realmSettings[name].isOwners),
+  ...ownersPermissions,
+  'authentication_methods',
+];
+
 export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig): Handlers {
   const tryLimit = limitTrials(owner, bus);
   return [
@@ -61,16 +69,13 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
       const answer = await changeOfGroups(context, async (work) => {
         work.expectVersions(channels);
         const realm = await lockRealm(work);
-        const holder = await holderOf(work, context.actor.userId);
+        if (ownersParams.some((name) => params[name] !== undefined))
+          requireOwner(await holderOf(work, context.actor.userId));
+        if (params.authentication_methods && !params.authentication_methods.Email)
+          throw badRequest('At least one authentication method must be enabled.');
         const settings = changedSettings(realm, params);
-        if (realmSettingNames.some((name) => name in settings && realmSettings[name].isOwners)) requireOwner(holder);
         if (settings.enable_spectator_access === true && !config.WEB_PUBLIC_STREAMS_ENABLED)
           throw badRequest('Web-public channels are not enabled.');
-        if (params.authentication_methods !== undefined) {
-          requireOwner(holder);
-          if (!params.authentication_methods.Email)
-            throw badRequest('At least one authentication method must be enabled.');
-        }
         const permissions = await changedPermissions(work, realm, params);
         await store(work, settings, permissions);
         announceSettings(work, realm, settings);

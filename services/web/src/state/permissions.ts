@@ -77,6 +77,22 @@ const owner = 100;
 export const isOwner = ({ ownId, people }: Pick<Model, 'ownId' | 'people'>): boolean =>
   people.get(ownId)?.role === owner;
 
+/** The settings and permissions of the organization that only owners change. */
+const ownersOnly: ReadonlySet<string> = new Set([
+  'emails_restricted_to_domains',
+  'disallow_disposable_email_addresses',
+  'invite_required',
+  'waiting_period_threshold',
+  'create_multiuse_invite_group',
+  'can_create_groups',
+  'can_invite_users_group',
+  'can_manage_all_groups',
+  'can_manage_billing_group',
+]);
+
+export const mayChangeInRealm = (reader: Pick<Model, 'ownId' | 'people' | 'rules'>, name: string): boolean =>
+  ownersOnly.has(name) ? isOwner(reader) : reader.rules.isAdministrator;
+
 /** Neither an administrator nor an owner may change a bot above their own role. */
 export const mayManageBot = ({ ownId, rules, people }: Pick<Model, 'ownId' | 'rules' | 'people'>, bot: Bot): boolean =>
   (rules.isAdministrator || bot.ownerId === ownId) &&

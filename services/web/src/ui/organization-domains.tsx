@@ -20,7 +20,7 @@ export function Domains() {
       <Check
         label={t('onlyAddressesOfTheseDomainsMayJoin')}
         isOn={model.realm.settings.emails_restricted_to_domains === true}
-        isDisabled={task.isBusy || domains.length === 0}
+        isDisabled={task.isBusy || domains.length === 0 || !mayChange}
         onChange={(isOn) => void task.run(() => client.updateRealm({ emails_restricted_to_domains: isOn }), t('saved'))}
       />
       <ul className="cards">

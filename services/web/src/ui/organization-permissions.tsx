@@ -1,3 +1,4 @@
+import { mayChangeInRealm } from '../state/permissions.ts';
 import { t } from '../text/text.ts';
 import { PermissionFields } from './permission-field.tsx';
 import { useSelected, useSession } from './session-context.tsx';
@@ -52,7 +53,7 @@ const sections = [
 /** The permissions of the organization. */
 export function Permissions() {
   const { client } = useSession();
-  const values = useSelected(({ model }) => model.realm.permissions);
+  const model = useSelected((state) => state.model);
   return (
     <>
       <p className="faint">{t('aChangeIsSavedAtOnceAdministrators')}</p>
@@ -62,7 +63,8 @@ export function Permissions() {
           <PermissionFields
             level="realm"
             permissions={permissions}
-            holdersOf={(name) => values[name]}
+            holdersOf={(name) => model.realm.permissions[name]}
+            mayChange={(name) => mayChangeInRealm(model, name)}
             onSave={(changes) => client.updateRealm(changes as Changes)}
           />
         </fieldset>

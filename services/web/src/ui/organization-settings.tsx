@@ -1,3 +1,4 @@
+import { mayChangeInRealm } from '../state/permissions.ts';
 import type { SettingValue } from '../state/realm.ts';
 import { t } from '../text/text.ts';
 import { Check } from './field.tsx';
@@ -74,7 +75,8 @@ const choices = [
 /** Each setting is saved when it is changed. */
 export function OrganizationSettings() {
   const { client } = useSession();
-  const settings = useSelected(({ model }) => model.realm.settings);
+  const model = useSelected((state) => state.model);
+  const { settings } = model.realm;
   const task = useTask();
   const set = (name: string, value: SettingValue): void =>
     void task.run(() => client.updateRealm({ [name]: value as unknown } as Changes), t('saved'));
@@ -84,7 +86,7 @@ export function OrganizationSettings() {
         key={name}
         label={label}
         isOn={settings[name] === true}
-        isDisabled={task.isBusy}
+        isDisabled={task.isBusy || !mayChangeInRealm(model, name)}
         onChange={(isOn) => set(name, isOn)}
       />
     ));

@@ -26,11 +26,12 @@ interface PermissionFieldsProps {
   permissions: Readonly<Record<string, string>>;
   /** Undefined for a permission that the server does not have. */
   holdersOf: (name: string) => GroupSetting | undefined;
+  mayChange?: (name: string) => boolean;
   /** Asks the server. */
   onSave: (changes: Readonly<Record<string, Change>>) => Promise<unknown>;
 }
 
-export function PermissionFields({ level, permissions, holdersOf, onSave }: PermissionFieldsProps) {
+export function PermissionFields({ level, permissions, holdersOf, mayChange, onSave }: PermissionFieldsProps) {
   return Object.entries(permissions).map(([name, label]) => {
     const value = holdersOf(name);
     return value === undefined ? null : (
@@ -39,6 +40,7 @@ export function PermissionFields({ level, permissions, holdersOf, onSave }: Perm
         level={level}
         permission={{ name, label }}
         value={value}
+        isFixed={mayChange?.(name) === false}
         onSave={(change) => onSave({ [name]: change })}
       />
     );
@@ -49,6 +51,7 @@ interface PermissionFieldProps {
   level: PermissionLevel;
   permission: Permission;
   value: GroupSetting;
+  isFixed: boolean;
   onSave: (change: Change) => Promise<unknown>;
 }
 
@@ -59,7 +62,7 @@ const asCustom = (value: GroupSetting): Custom =>
   typeof value === 'number' ? { direct_members: [], direct_subgroups: [value] } : value;
 
 /** The holders of a permission: a group, or certain people and groups. A group is saved at once. */
-function PermissionField({ level, permission, value, onSave }: PermissionFieldProps) {
+function PermissionField({ level, permission, value, isFixed, onSave }: PermissionFieldProps) {
   const model = useSelected((state) => state.model);
   /** What the reader edits, and the value from which they began. */
   const [draft, setDraft] = useState<{ value: Custom; before: GroupSetting }>();
@@ -86,7 +89,7 @@ function PermissionField({ level, permission, value, onSave }: PermissionFieldPr
       <select
         id={id}
         value={edited ? custom : String(value)}
-        disabled={task.isBusy}
+        disabled={task.isBusy || isFixed}
         onChange={(event) => choose(event.target.value)}
       >
         {isUnlisted && <option value={String(value)}>{nameOf(model.writing.groups.get(value))}</option>}
@@ -105,6 +108,7 @@ function PermissionField({ level, permission, value, onSave }: PermissionFieldPr
           groups={groups.map((group) => group.id)}
           value={edited}
           isChanged={draft !== undefined}
+          isFixed={isFixed}
           task={task}
           onChange={edit}
           onSave={() => save(edited)}
@@ -124,13 +128,14 @@ interface CustomValueProps {
   groups: readonly number[];
   value: Custom;
   isChanged: boolean;
+  isFixed: boolean;
   task: Task;
   onChange: (value: Custom) => void;
   onSave: () => void;
   onCancel: () => void;
 }
 
-function CustomValue({ label, groups, value, isChanged, task, onChange, onSave, onCancel }: CustomValueProps) {
+function CustomValue({ label, groups, value, isChanged, isFixed, task, onChange, onSave, onCancel }: CustomValueProps) {
   const { direct_members: people, direct_subgroups: subgroups } = value;
   const without = (ids: readonly number[], id: number): number[] => ids.filter((one) => one !== id);
   return (
@@ -140,7 +145,7 @@ function CustomValue({ label, groups, value, isChanged, task, onChange, onSave, 
         label={t('addPersonOrGroupTo', { label })}
         members={{ people, groups: subgroups }}
         groups={groups}
-        isDisabled={task.isBusy}
+        isDisabled={task.isBusy || isFixed}
         onAdd={(kind, id) =>
           onChange(
             kind === 'people'
