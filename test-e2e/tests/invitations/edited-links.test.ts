@@ -1,5 +1,6 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeEach, expect, test } from 'vitest';
+import { mailedKey } from './mailed-key.ts';
 
 let realm: Realm;
 beforeEach(async () => {
@@ -83,4 +84,19 @@ test('an edit beyond the permissions of the creator of the link is rejected, and
   await permit('role:administrators');
   const { status, body } = await change({ invite_expires_in_minutes: 60 });
   expect([status, body.msg]).toEqual(notGranted);
+});
+
+test('an invitation that a link mailed before an edit grants what the link grants after it', async () => {
+  const { owner, spectator } = realm;
+  const { group_id } = await owner.ok('POST', '/user_groups/create', { name: 'crew', description: '', members: [] });
+  const { key, invite } = await link(owner, { invite_as: 200, group_ids: [group_id] });
+  await owner.ok('PATCH', '/realm', { invite_links_verify_email: true });
+  const email = `verified${Math.random()}@natter.example`;
+  const form = { full_name: 'Verified', password: 'a long password' };
+  expect((await spectator.post('/join', { ...form, key, email })).body.is_mail_sent).toBe(true);
+  const mailed = await mailedKey(email);
+  await owner.ok('PATCH', `/invites/multiuse/${invite.id}`, { invite_as: 400, group_ids: [] });
+  const { user_id } = await spectator.ok('POST', '/join', { ...form, key: mailed });
+  expect((await owner.ok('GET', `/users/${user_id}`)).user).toMatchObject({ role: 400, delivery_email: email });
+  expect((await owner.ok('GET', `/user_groups/${group_id}/members`)).members).not.toContain(user_id);
 });

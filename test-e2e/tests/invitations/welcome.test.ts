@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
-import { beforeEach, expect, inject, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { mailedKey } from './mailed-key.ts';
 
 let realm: Realm;
 beforeEach(async () => {
@@ -22,18 +22,6 @@ async function join(key: string, form: Json = {}): Promise<Client> {
 const keyOf = (link: string): string => link.split('/').filter(Boolean).at(-1) as string;
 const link = async (client: Client, form: Json): Promise<string> =>
   keyOf((await client.ok('POST', '/invites/multiuse', form)).invite_link);
-
-/** The key in a mail, which is available shortly after it was sent. */
-async function mailedKey(email: string): Promise<string> {
-  let key = '';
-  const look = async (): Promise<string> => {
-    const lines = (await readFile(inject('natterLog'), 'utf8')).split('\n').filter((line) => line.includes(email));
-    key = lines.flatMap((line) => /accounts\/do_confirm\/([a-z0-9]+)/.exec(line)?.[1] ?? [])[0] ?? '';
-    return key;
-  };
-  await expect.poll(look, { interval: 250 }).not.toBe('');
-  return key;
-}
 
 /** Recent messages to a user: those among the newest events of the realm that they may read. */
 async function greeting(client: Client): Promise<string> {

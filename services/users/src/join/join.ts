@@ -25,7 +25,7 @@ import { createApiKey, hashPassword } from '../model/credentials/passwords.ts';
 import { checkedFullName, requireUniqueName } from '../model/full-name.ts';
 import { insertAccount } from '../model/insert-account.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
-import { announceInvites, findByKey, type InvitationRow, isLinkOpen } from '../model/invitation-row.ts';
+import { announceInvites, findByKey, type InvitationRow, withLink } from '../model/invitation-row.ts';
 import { bumpMembers, emitMembers } from '../model/membership.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import { formPage, gonePage, lookIntoMailPage, welcomePage } from './join-page.ts';
@@ -151,8 +151,9 @@ async function makeAccount(work: Work, { key, full_name, password_hash, ...given
   await expectGroupVersions(work);
   const realm = await lockRealm(work);
   if (realm.isDeactivated) throw new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
-  const invitation = await findByKey(work, work.realmId, key, sql.fragment`FOR UPDATE`);
-  if (!invitation || !(await isLinkOpen(work, invitation))) throw noInvitation();
+  const found = await findByKey(work, work.realmId, key, sql.fragment`FOR UPDATE`);
+  const invitation = found && (await withLink(work, found));
+  if (!invitation) throw noInvitation();
   const conveyed = await conveyedRights(work, realm, invitation);
   if (!conveyed) throw noInvitation();
   if (verifiesAddress(realm, invitation))

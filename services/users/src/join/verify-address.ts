@@ -50,6 +50,7 @@ export async function inviteToVerify<R>(
     await work.run(
       sql.unsafe`DELETE FROM users.invitation WHERE realm_id = ${realmId} AND link_id = ${link.id} AND lower(email) = lower(${email})`,
     );
+    // The link decides what the invitation grants; the columns are copied because they are not null.
     const made = await work.maybeOne(sql.type(z.object({ seconds: z.number() }))`
       INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at, link_id)
       SELECT realm_id, ${storedKey(mailedKey)}, ${email}, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter,

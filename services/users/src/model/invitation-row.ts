@@ -38,12 +38,16 @@ export const findByKey = (
   executor.maybeOne(sql.type(invitationRow)`
     SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${realmId} AND key = ANY(${sql.array(storedForms(key), 'text')}) AND ${isOpen} ${lock}`);
 
-/** An invitation that was requested through a reusable link ends with the link, which is locked. */
-export async function isLinkOpen(work: Work, { link_id }: InvitationRow): Promise<boolean> {
-  if (link_id === null) return true;
-  const link = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
-    SELECT id FROM users.invitation WHERE realm_id = ${work.realmId} AND id = ${link_id} AND ${isOpen} FOR SHARE`);
-  return link !== undefined;
+/**
+ * An invitation that was requested through a reusable link grants what the link grants now, and ends with it. The link is
+ * locked.
+ */
+export async function withLink(work: Work, row: InvitationRow): Promise<InvitationRow | undefined> {
+  const { id, email, link_id } = row;
+  if (link_id === null) return row;
+  const link = await work.maybeOne(sql.type(invitationRow)`
+    SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${work.realmId} AND id = ${link_id} AND ${isOpen} FOR SHARE`);
+  return link && { ...link, id, email, link_id };
 }
 
 const storedForms = (key: string): string[] => (/^[a-z0-9]{40}$/.test(key) ? [key, storedKey(key)] : []);
