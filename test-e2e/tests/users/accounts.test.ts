@@ -153,6 +153,21 @@ test('email_address_visibility decides who sees an address, and others see a pla
   }
 });
 
+test('no spelling of a hidden address finds its account', async () => {
+  const { invite_link } = await realm.owner.ok('POST', '/invites/multiuse');
+  const email = 'risk@natter.example';
+  const form = { email, full_name: 'Risk', password: 'a good password' };
+  const { api_key } = await realm.spectator.ok('POST', '/join', { ...form, key: invite_link.split('/').at(-2) });
+  expect((await realm.member.get(`/users/${email.toUpperCase()}`)).status).toBe(200);
+  const hidden = await realm.spectator.patch('/settings', { email_address_visibility: 4 }, as(email, api_key));
+  expect(hidden.status).toBe(200);
+  // PostgreSQL and JavaScript map some of these letters to different ones.
+  for (const spelling of ['risk', 'RISK', 'rİsk', 'rısk', 'riſk', 'ris\u212a']) {
+    const answer = await realm.owner.get(`/users/${encodeURIComponent(`${spelling}@natter.example`)}`);
+    expect([spelling, ...refused(answer)]).toEqual([spelling, ...bad]);
+  }
+});
+
 test('only owners can change owners, the last owner must stay, and guests cannot become administrators', async () => {
   const { owner, administrator, moderator } = await openRealm({ havePasswords: true });
   const change = (client: Client, who: Client, role: number) => client.patch(`/users/${who.user_id}`, { role });

@@ -1,6 +1,10 @@
 import { badRequest, type ChatError } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
 import { type AccountRow, accountColumns, accountRow, canSeeEmail, nominalEmail, type Viewer } from './account-row.ts';
+import { lowerCase } from './credentials/guesses.ts';
+
+const namedRow = accountRow.extend({ is_nominal: z.boolean() });
 
 export const noSuchUser = (): ChatError => badRequest('No such user');
 
@@ -12,16 +16,17 @@ export async function findAccount(
   { viewer, lock = sql.fragment`` }: { viewer: Viewer; lock?: ReturnType<typeof sql.fragment> },
 ): Promise<AccountRow> {
   const isId = /^\d{1,9}$/.test(idOrEmail);
+  const name = lowerCase(idOrEmail);
+  const isNominal = sql.fragment`(account.id = ${idInEmail(name)} AND lower(${nominalEmail}) = ${name})`;
   const which = isId
     ? sql.fragment`account.id = ${Number(idOrEmail)}`
-    : sql.fragment`(lower(account.email) = lower(${idOrEmail}) OR (lower(${nominalEmail}) = lower(${idOrEmail}) AND account.id = ${idInEmail(idOrEmail)}))`;
-  const rows = await executor.any(sql.type(accountRow)`
-    SELECT ${accountColumns} FROM users.account WHERE account.realm_id = ${realmId} AND ${which} ORDER BY account.id ${lock}`);
-  const given = idOrEmail.toLowerCase();
-  const fits = (row: AccountRow): boolean =>
-    isId || given !== row.email.toLowerCase() || given === row.api_email.toLowerCase() || canSeeEmail(row, viewer);
-  const row = rows.find(fits);
-  if (!row) throw noSuchUser();
+    : sql.fragment`(lower(account.email) = ${name} OR ${isNominal})`;
+  const rows = await executor.any(sql.type(namedRow)`
+    SELECT ${accountColumns}, ${isNominal} AS is_nominal FROM users.account
+    WHERE account.realm_id = ${realmId} AND ${which} ORDER BY account.id ${lock}`);
+  const found = rows.find((row) => isId || row.is_nominal || row.visibility === 1 || canSeeEmail(row, viewer));
+  if (!found) throw noSuchUser();
+  const { is_nominal: _, ...row } = found;
   return row;
 }
 

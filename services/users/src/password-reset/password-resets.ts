@@ -3,7 +3,7 @@ import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { newConfirmation } from '../model/confirmations.ts';
 import type { Attempts } from '../model/credentials/attempts.ts';
-import { hashOf } from '../model/credentials/guesses.ts';
+import { hashOf, lowerCase } from '../model/credentials/guesses.ts';
 import { lockAccount } from '../model/find-account.ts';
 import type { Mailer } from '../model/mail/mailer.ts';
 import { forgottenPasswordMail } from '../model/mail/mails.ts';
@@ -56,7 +56,7 @@ export async function mailResetLink(
   const { realmId } = work;
   const found = await work.maybeOne(sql.type(idRow)`
     SELECT a.id FROM users.account a JOIN users.realm r ON r.id = a.realm_id
-    WHERE a.realm_id = ${realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
+    WHERE a.realm_id = ${realmId} AND lower(a.email) = ${lowerCase(email)} AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
   const account = found && (await lockAccount(work, found.id));
   if (!account?.is_active) return;
   const userId = account.id;
