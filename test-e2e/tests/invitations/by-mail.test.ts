@@ -78,3 +78,26 @@ test('only its creator and administrators can resend or revoke an invitation by 
   expect(refused(await realm.member.post(`/invites/${id}/resend`))).toEqual(badRequest);
   expect(await invites()).toEqual([]);
 });
+
+test('a new account ends all invitations for its address, and each inviter learns it', async () => {
+  const { owner, member, member2, spectator } = realm;
+  const [first, second] = ['First@natter.example', 'second@natter.example'];
+  for (const inviter of [member, member2])
+    await inviter.ok('POST', '/invites', { invitee_emails: `${first},${second},third@natter.example`, stream_ids: [] });
+  const queues = await Promise.all(
+    [member, member2].map((inviter) => inviter.queue({ event_types: ['invites_changed'] })),
+  );
+  const { invite_link } = await owner.ok('POST', '/invites/multiuse');
+  const account = { full_name: 'Newcomer', password: 'a long password' };
+  const key = invite_link.split('/').at(-2);
+  await spectator.ok('POST', '/join', { ...account, key, email: first.toLowerCase() });
+  for (const queue of queues) await queue.next(() => true);
+  const open = async (): Promise<Json[]> => (await invites()).flatMap(({ email }) => email ?? []);
+  expect(await open()).toEqual([second, 'third@natter.example', second, 'third@natter.example']);
+  const { user_id } = await owner.ok('POST', '/users', { ...account, full_name: 'Created', email: second });
+  for (const queue of queues) await queue.next(() => true);
+  expect(await open()).toEqual(['third@natter.example', 'third@natter.example']);
+  await owner.ok('PATCH', `/users/${user_id}`, { new_email: 'third@natter.example' });
+  for (const queue of queues) await queue.next(() => true);
+  expect(await open()).toEqual([]);
+});

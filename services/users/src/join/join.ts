@@ -25,7 +25,7 @@ import { createApiKey, hashPassword } from '../model/credentials/passwords.ts';
 import { checkedFullName, requireUniqueName } from '../model/full-name.ts';
 import { insertAccount } from '../model/insert-account.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
-import { announceInvites, findByKey, type InvitationRow, withLink } from '../model/invitation-row.ts';
+import { findByKey, type InvitationRow, withLink } from '../model/invitation-row.ts';
 import { bumpMembers, emitMembers } from '../model/membership.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import { formPage, gonePage, lookIntoMailPage, welcomePage } from './join-page.ts';
@@ -171,12 +171,6 @@ async function makeAccount(work: Work, { key, full_name, password_hash, ...given
   };
   const { user_id } = await insertAccount(work, { email, full_name, role: conveyed.role, password_hash, note });
   await joinGroups(work, user_id, conveyed.groupIds);
-  if (invitation.email !== null) {
-    await work.run(
-      sql.unsafe`UPDATE users.invitation SET is_closed = true, closed_at = now() WHERE id = ${invitation.id}`,
-    );
-    await announceInvites(work, [invitation.inviter_id]);
-  }
   return { user_id, email };
 }
 

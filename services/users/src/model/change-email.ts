@@ -5,6 +5,7 @@ import type { AccountRow } from './account-row.ts';
 import { announceEmail } from './announce-account.ts';
 import { checkEmailDomain } from './email-domains.ts';
 import { endLinks } from './end-credentials.ts';
+import { endInvitesFor } from './invitation-row.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { addressChangedMail } from './mail/mails.ts';
 import type { Realm } from './read-realm.ts';
@@ -38,8 +39,8 @@ export async function checkNewEmail(executor: Executor, realm: Realm, email: str
 const inUse = (email: string) => badRequest(`Email is already in use: '${email}'`);
 
 /**
- * The realm is locked, so that visibility of addresses does not change meanwhile. Previously mailed links become
- * invalid.
+ * The realm is locked, so that visibility of addresses does not change meanwhile. Previously mailed links, and invitations
+ * for the new address, become invalid.
  */
 export async function changeEmail(work: Work, row: AccountRow, email: string): Promise<void> {
   await work.run(sql.unsafe`UPDATE users.account SET email = ${email} WHERE id = ${row.id}`).catch((error: unknown) => {
@@ -47,6 +48,7 @@ export async function changeEmail(work: Work, row: AccountRow, email: string): P
   });
   await endLinks(work, row.id);
   await announceEmail(work, row);
+  if (!row.is_bot) await endInvitesFor(work, email);
 }
 
 /**

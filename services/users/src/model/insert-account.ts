@@ -2,6 +2,7 @@ import { badRequest, type NewcomerNote, type User } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
 import { type AccountRow, accountColumns, accountRow, roleThatSees, toUser } from './account-row.ts';
 import { whoSees } from './announce-account.ts';
+import { endInvitesFor } from './invitation-row.ts';
 import { joinSystemGroups } from './membership.ts';
 import { initialSettings } from './stored-settings.ts';
 import { announceStatus } from './user-status.ts';
@@ -21,7 +22,7 @@ export interface NewAccount {
   note?: Omit<NewcomerNote, 'delivery_email' | 'settings'>;
 }
 
-/** Inserts an account (a trigger notes the owner of a bot as its creator) with its system groups and the realm's default settings, and announces it. */
+/** Inserts an account (a trigger notes the owner of a bot as its creator) with its system groups and the realm's default settings, announces it, and ends the invitations for its address. */
 export async function insertAccount(work: Work, account: NewAccount): Promise<User> {
   const settings = account.is_bot ? {} : await initialSettings(work);
   const bot_type = account.is_bot ? (account.bot_type ?? 1) : null;
@@ -40,6 +41,7 @@ export async function insertAccount(work: Work, account: NewAccount): Promise<Us
   if (!row.is_system_bot) await joinSystemGroups(work, [row.id], row.role);
   // The realm's defaults may make new users invisible.
   await announceStatus(work, row.id, true);
+  if (!row.is_bot) await endInvitesFor(work, row.email);
   return toUser(row, { userId: row.id, role: row.role }, false);
 }
 

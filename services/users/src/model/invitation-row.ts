@@ -101,3 +101,15 @@ export async function revokeInvitesOf(work: Work, userId: number): Promise<void>
   );
   if (closed > 0) await announceInvites(work, [userId]);
 }
+
+/** Ends the invitations for an address that has an account from now on. */
+export async function endInvitesFor(work: Work, email: string): Promise<void> {
+  const ended = await work.any(sql.type(z.object({ inviter_id: z.number() }))`
+    UPDATE users.invitation SET is_closed = true, closed_at = now()
+    WHERE realm_id = ${work.realmId} AND lower(email) = lower(${email}) AND ${isOpen} RETURNING inviter_id`);
+  if (ended.length === 0) return;
+  await announceInvites(
+    work,
+    ended.map((row) => row.inviter_id),
+  );
+}
