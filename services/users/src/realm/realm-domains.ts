@@ -16,6 +16,8 @@ export function domainHandlers(owner: Owner): Handlers {
       const { domain, allow_subdomains } = params;
       if (!isDomain(domain)) throw badRequest('Invalid domain: Domain must have at least one dot (.)');
       return context.write(async (work) => {
+        // A removal at the same time would find no domain left and end the restriction.
+        await lockRealm(work);
         const { id } = await work
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.realm_domain (realm_id, domain, allow_subdomains) VALUES (${work.realmId}, ${domain}, ${allow_subdomains}) RETURNING id`)
