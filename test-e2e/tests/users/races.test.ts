@@ -1,5 +1,6 @@
 /** Two changes at once: the first waits before its commit while the second begins. */
-import { type Answer, connected, openRealm, type Realm } from '@natter/testkit';
+import { type Answer, connected, type Json, openRealm, type Realm } from '@natter/testkit';
+import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -7,29 +8,41 @@ beforeEach(async () => {
   realm = await openRealm({ havePasswords: true });
 });
 
-/** The transactions of the service that wait for one of another process, or for one that waits for it. */
-const waitingFor = `
-  WITH RECURSIVE waits AS (
-      SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename = 'natter_users'),
-    found AS (SELECT pid FROM waits WHERE $1 = ANY (by) UNION SELECT w.pid FROM waits w, found WHERE found.pid = ANY (w.by))
-  SELECT pid FROM found`;
+/** Locks a row of this realm until the client ends the transaction. */
+async function hold(client: pg.Client, row: string): Promise<number> {
+  await client.query('BEGIN');
+  const { rows } = await client.query<{ pid: number }>(`SELECT pg_backend_pid() AS pid FROM ${row}`, [realm.id]);
+  expect(rows).toHaveLength(1);
+  return rows[0]?.pid ?? 0;
+}
+/** A commit needs it. */
+const clockRow = 'log.clock WHERE realm_id = $1 FOR UPDATE';
 
-/** Holds the clock of the realm, which a commit needs, until each change waits in its transaction. */
+/** How many transactions of the service wait for this process, or for one that waits for it. */
+const waitingFor = async (observer: pg.Client, pid: number): Promise<number> =>
+  (
+    await observer.query(
+      `WITH RECURSIVE waits AS (
+         SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename = 'natter_users'),
+       found AS (
+         SELECT pid FROM waits WHERE $1 = ANY (by)
+         UNION SELECT w.pid FROM waits w, found WHERE found.pid = ANY (w.by))
+       SELECT pid FROM found`,
+      [pid],
+    )
+  ).rows.length;
+
+/** Begins each change after the one before waits in its transaction, and then lets all commit. */
 const atOnce = (...changes: (() => Promise<Answer>)[]): Promise<Answer[]> =>
   connected((clock) =>
     connected(async (observer) => {
-      await clock.query('BEGIN');
-      const { rows } = await clock.query<{ pid: number }>(
-        'SELECT pg_backend_pid() AS pid FROM log.clock WHERE realm_id = $1 FOR UPDATE',
-        [realm.id],
-      );
-      const waiting = async (): Promise<number> => (await observer.query(waitingFor, [rows[0]?.pid])).rows.length;
+      const pid = await hold(clock, clockRow);
       const begun: Promise<Answer>[] = [];
       try {
         for (const change of changes) {
-          const before = await waiting();
+          const before = await waitingFor(observer, pid);
           begun.push(change());
-          await expect.poll(waiting).toBeGreaterThan(before);
+          await expect.poll(() => waitingFor(observer, pid)).toBeGreaterThan(before);
         }
       } finally {
         await clock.query('ROLLBACK');
@@ -54,4 +67,39 @@ test('a domain that is removed while another one is added leaves the restriction
     [{ domain: 'second.example', allow_subdomains: false }],
     true,
   ]);
+});
+
+test('a member who becomes a guest while the waiting period ends is no full member', async () => {
+  const { owner, member, member2 } = realm;
+  const newcomer = await realm.person();
+  await owner.ok('PATCH', '/realm', { waiting_period_threshold: 1 });
+  const fullMembers = async (): Promise<number[]> =>
+    (await owner.ok('GET', '/user_groups')).user_groups.find(({ name }: Json) => name === 'role:fullmembers').members;
+  expect(await fullMembers()).toEqual([]);
+  await connected((holder) =>
+    connected(async (observer) => {
+      await observer.query("UPDATE users.account SET joined_at = now() - interval '2 days' WHERE id = ANY ($1)", [
+        [member.user_id, member2.user_id],
+      ]);
+      // The timer adds members, and then waits for the lock of this row in order to delete it.
+      await observer.query(
+        `INSERT INTO users.group_member (group_id, user_id)
+         SELECT id, $2 FROM users.user_group WHERE realm_id = $1 AND name = 'role:fullmembers'`,
+        [realm.id, newcomer.user_id],
+      );
+      const row = `users.group_member WHERE user_id = ${newcomer.user_id} AND group_id =
+        (SELECT id FROM users.user_group WHERE realm_id = $1 AND name = 'role:fullmembers') FOR UPDATE`;
+      const pid = await hold(holder, row);
+      await expect.poll(() => waitingFor(observer, pid)).toBe(1);
+      let isAnswered = false;
+      const change = owner.patch(`/users/${member.user_id}`, { role: 600 }).finally(() => {
+        isAnswered = true;
+      });
+      await expect.poll(async () => isAnswered || (await waitingFor(observer, pid)) > 1).toBe(true);
+      await holder.query('ROLLBACK');
+      expect((await change).status).toBe(200);
+    }),
+  );
+  await expect.poll(fullMembers).toContain(member2.user_id);
+  expect(await fullMembers()).toEqual([member2.user_id]);
 });

@@ -3,11 +3,16 @@ import { sql, type Work } from '@natter/database';
 import { forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { bumpMembers, emitMembers } from './membership.ts';
+import { lockRealm } from './read-realm.ts';
 
 const idRow = z.object({ id: z.number() });
 
-/** Members become full members when their account reaches the age of the realm's threshold. */
+/**
+ * Members become full members when their account reaches the age of the realm's threshold. The realm is locked, so that
+ * no role changes meanwhile.
+ */
 export async function recomputeFullMembers(work: Work): Promise<void> {
+  await lockRealm(work);
   const group = await work.one(sql.type(idRow)`
     SELECT id FROM users.user_group WHERE realm_id = ${work.realmId} AND name = 'role:fullmembers' FOR NO KEY UPDATE`);
   const due = sql.fragment`a.joined_at <= now() - make_interval(days => (
