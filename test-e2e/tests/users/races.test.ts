@@ -103,3 +103,18 @@ test('a member who becomes a guest while the waiting period ends is no full memb
   await expect.poll(fullMembers).toContain(member2.user_id);
   expect(await fullMembers()).toEqual([member2.user_id]);
 });
+
+test('two users who take the same name at once do not both get it where names are unique', async () => {
+  const { owner, member, member2 } = realm;
+  await owner.ok('PATCH', '/realm', { require_unique_names: true });
+  const renamed = await atOnce(
+    () => member.patch('/settings', { full_name: 'Same Name' }),
+    () => member2.patch('/settings', { full_name: 'same name' }),
+  );
+  expect(statuses(renamed)).toEqual([200, 400]);
+  const create = (email: string) => () =>
+    owner.post('/users', { email, full_name: 'Same Newcomer', password: 'a long password' });
+  const created = await atOnce(create(`one@${realm.host}`), create(`two@${realm.host}`));
+  expect(statuses(created)).toEqual([200, 400]);
+  expect(created[1]?.body.msg).toBe('Unique names required in this organization.');
+});

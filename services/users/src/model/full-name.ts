@@ -2,7 +2,7 @@ import { badRequest, isVisible, limits } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { emitPerson } from './announce-account.ts';
-import type { Realm } from './read-realm.ts';
+import { lockRealm, type Realm } from './read-realm.ts';
 
 /** 2 to 100 characters, without control characters and characters of mention and link syntax. */
 export function checkedFullName(name: string): string {
@@ -13,9 +13,13 @@ export function checkedFullName(name: string): string {
   return stripped;
 }
 
-/** If the realm requires unique names, refuses one that looks like an existing name. */
+/**
+ * If the realm requires unique names, refuses one that looks like an existing name. The realm is locked then, so that
+ * nobody else takes the name meanwhile.
+ */
 export async function requireUniqueName(work: Work, realm: Realm, name: string, ownId?: number): Promise<void> {
   if (!realm.settings.require_unique_names) return;
+  await lockRealm(work);
   const same = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
     SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND id <> ${ownId ?? 0}
       AND lower(normalize(full_name, NFKC)) = lower(normalize(${name}, NFKC)) LIMIT 1`);

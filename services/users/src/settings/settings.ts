@@ -118,9 +118,12 @@ async function store(
   params: Params,
   secrets: Secrets | undefined,
 ): Promise<{ ignored: string[]; mail: Mail | undefined }> {
-  // The receivers of these changes depend on roles.
-  const isByRole = params.email_address_visibility !== undefined || params.allow_private_data_export !== undefined;
-  const realm = isByRole ? await lockRealm(work) : await readRealm(work, work.realmId);
+  // The check of a name locks the realm, which is locked before accounts. The receivers of the other changes depend on roles.
+  const isLocked =
+    params.full_name !== undefined ||
+    params.email_address_visibility !== undefined ||
+    params.allow_private_data_export !== undefined;
+  const realm = isLocked ? await lockRealm(work) : await readRealm(work, work.realmId);
   const row = await lockAccount(work, actor.userId);
   if (!row) throw noSuchUser();
   const ignored = [
