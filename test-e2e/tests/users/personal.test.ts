@@ -161,8 +161,11 @@ test('the response to giving a bot away contains the visible address of its new 
 });
 
 test('a bot cannot have the name of a user in a realm that requires unique names', async () => {
-  const { owner, member, member2 } = realm;
-  const form = { full_name: member2.full_name, short_name: 'double', bot_type: 1 };
+  const { owner, member } = realm;
+  // The name of an active person is refused with and without the setting.
+  const former = await realm.person();
+  await owner.ok('DELETE', `/users/${former.user_id}`);
+  const form = { full_name: former.full_name, short_name: 'double', bot_type: 1 };
   await owner.ok('PATCH', '/realm', { require_unique_names: true });
   expect(refused(await member.post('/bots', form))).toEqual(bad);
   await owner.ok('PATCH', '/realm', { require_unique_names: false });
@@ -185,4 +188,23 @@ test('a bot for incoming webhooks receives rate headers even if it is rejected',
   const bot = new Client(realm.member, { ...made, email: `counted-bot@${realm.host}`, full_name: 'Counted' });
   const { status, headers } = await bot.get('/users');
   expect([status, Number(headers['x-ratelimit-limit']) > 0]).toEqual([400, true]);
+});
+
+test('a bot has no name of another active account, neither when it is created, renamed nor reactivated', async () => {
+  const { owner, member, member2 } = realm;
+  const make = (full_name: string, short_name: string) => member.post('/bots', { full_name, short_name, bot_type: 1 });
+  const inUse = [400, 'Name is already in use!'];
+  const said = ({ status, body }: Json): Json => [status, body.msg];
+  const first = (await make('Namesake', 'namesake1')).body.user_id;
+  expect(said(await make('Namesake', 'namesake2'))).toEqual(inUse);
+  expect(said(await make(member2.full_name, 'namesake2'))).toEqual(inUse);
+  expect(said(await member.patch(`/bots/${first}`, { full_name: member2.full_name }))).toEqual(inUse);
+  await owner.ok('DELETE', `/bots/${first}`);
+  const second = (await make('Namesake', 'namesake2')).body.user_id;
+  expect(said(await owner.post(`/users/${first}/reactivate`))).toEqual([
+    400,
+    'There is already an active bot named "Namesake" in this organization. To reactivate this bot, you must rename or deactivate the other one first.',
+  ]);
+  await owner.ok('PATCH', `/bots/${second}`, { full_name: 'Namesake the second' });
+  await owner.ok('POST', `/users/${first}/reactivate`);
 });

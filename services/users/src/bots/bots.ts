@@ -12,6 +12,7 @@ import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { createApiKey } from '../model/credentials/passwords.ts';
 import { deactivate } from '../model/deactivate.ts';
 import { readAccount } from '../model/find-account.ts';
+import { requireFreeName } from '../model/free-name.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
 import { holderOf } from '../model/holder.ts';
 import { checkedImage } from '../model/images/image.ts';
@@ -20,7 +21,6 @@ import { lockRealm } from '../model/read-realm.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { giveBotAvatar } from '../model/store-avatar.ts';
 import { createBotHandlers } from './create-bot.ts';
-import { requireFreeName } from './free-name.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
 
 export function botHandlers(owner: Owner, seal: KeySeal): Handlers {

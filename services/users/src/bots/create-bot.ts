@@ -7,13 +7,13 @@ import { announceBot } from '../model/announce-bot.ts';
 import { insertKey } from '../model/api-keys.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { createApiKey } from '../model/credentials/passwords.ts';
+import { requireFreeName } from '../model/free-name.ts';
 import { checkedFullName, requireUniqueName } from '../model/full-name.ts';
 import { holderOf, mayIn } from '../model/holder.ts';
 import { checkedImage } from '../model/images/image.ts';
 import { insertAccount } from '../model/insert-account.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import { giveBotAvatar } from '../model/store-avatar.ts';
-import { requireFreeName } from './free-name.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
 
 export function createBotHandlers(seal: KeySeal): Handlers {

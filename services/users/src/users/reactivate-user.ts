@@ -10,6 +10,7 @@ import { changeOfGroups } from '../model/change.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { endCredentials } from '../model/end-credentials.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
+import { requireFreeName } from '../model/free-name.ts';
 import { requireOwner } from '../model/holder.ts';
 import { announceReturn } from '../model/membership.ts';
 import { moveBot } from '../model/move-bot.ts';
@@ -25,7 +26,10 @@ export function reactivateUserHandlers(seal: KeySeal): Handlers {
         if (!row) throw noSuchUser();
         if (row.is_active) return {};
         if (row.role === roles.owner) requireOwner(holder);
-        if (row.is_bot) requireRank(holder, row);
+        if (row.is_bot) {
+          requireRank(holder, row);
+          await requireFreeName(work, row.full_name, row.id, nameTaken(row.full_name));
+        }
         await endCredentials(work, row.id);
         await work.run(sql.unsafe`UPDATE users.account SET is_active = true WHERE id = ${row.id}`);
         emitPerson(work, { user_id: row.id, is_active: true });
@@ -37,6 +41,9 @@ export function reactivateUserHandlers(seal: KeySeal): Handlers {
     ),
   ];
 }
+
+const nameTaken = (name: string): string =>
+  `There is already an active bot named "${name}" in this organization. To reactivate this bot, you must rename or deactivate the other one first.`;
 
 /** A bot whose owner is deactivated is assigned to the user who reactivates it. */
 async function returnBot(work: Work, row: AccountRow, actingId: number, seal: KeySeal): Promise<void> {
