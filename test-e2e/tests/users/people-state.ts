@@ -80,6 +80,9 @@ export function apply(state: State, event: Json): void {
     case 'realm_user/add':
       state.users.set(event.person.user_id, structuredClone(event.person));
       break;
+    case 'realm_user/remove':
+      state.users.delete(event.person.user_id);
+      break;
     case 'realm_user/update':
       changePerson(state, event.person);
       break;

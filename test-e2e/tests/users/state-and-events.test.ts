@@ -101,3 +101,26 @@ test(`state plus events equals a fresh register for people, bots, status, mutes 
   console.log(`${followers.length} followers`, counts);
   expect(followers.length).toBe(16);
 });
+
+test('state plus events equals a fresh register for a member who becomes a guest that sees few people, and back', async () => {
+  const realm = await openRealm();
+  const { owner, member } = realm;
+  const { user_groups } = await owner.ok('GET', '/user_groups');
+  const members = user_groups.find(({ name }: Json) => name === 'role:members').id;
+  await owner.ok('PATCH', '/realm', { can_access_all_users_group: { new: members } });
+  // A guest sees neither this person nor the address; a member sees both.
+  const shy = await realm.person();
+  await shy.ok('PATCH', '/settings', { email_address_visibility: 2 });
+  await shy.ok('POST', '/users/me/status', { status_text: 'busy' });
+  const keeping = { stateOf, apply, comparable };
+  const followers: Follower<State>[] = [];
+  for (const user_list_incomplete of [true, false]) {
+    const client_capabilities = { user_list_incomplete, user_settings_object: true };
+    const form = { event_types: followed, fetch_event_types: fetched, client_gravatar: false, client_capabilities };
+    followers.push(await follower(member, form, keeping));
+  }
+  for (const role of [600, 400]) {
+    await owner.ok('PATCH', `/users/${member.user_id}`, { role });
+    await expectFreshStates(followers, keeping);
+  }
+});

@@ -39,9 +39,10 @@ export async function setRole(work: Work, row: AccountRow, role: number): Promis
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
   emitPerson(work, { user_id: row.id, role });
   await moveToRole(work, [row.id], role);
-  if (role === roles.guest) await announceLost(work, await hiddenOf(work, row.id));
-  else await announceGained(work, sawFewer);
+  // Addresses are announced for users that the client knows in full: before they are hidden, or after they are shown.
+  if (role !== roles.guest) await announceGained(work, sawFewer);
   await announceEmailsTo(work, row.id, row.role, role);
+  if (role === roles.guest) await announceLost(work, await hiddenOf(work, row.id));
   const wasAdministrator = row.role <= roles.administrator;
   const isAdministrator = role <= roles.administrator;
   if (wasAdministrator !== isAdministrator)
