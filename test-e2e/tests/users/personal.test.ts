@@ -208,3 +208,12 @@ test('a bot has no name of another active account, neither when it is created, r
   await owner.ok('PATCH', `/bots/${second}`, { full_name: 'Namesake the second' });
   await owner.ok('POST', `/users/${first}/reactivate`);
 });
+
+test('an alert word is removed in every spelling, whatever its letters', async () => {
+  const alert_words = ['İzmir', 'GROẞ', 'ΟΔΟΣ'];
+  await realm.member2.ok('POST', '/users/me/alert_words', { alert_words });
+  for (const word of alert_words) {
+    const left = (await realm.member2.ok('DELETE', '/users/me/alert_words', { alert_words: [word] })).alert_words;
+    expect(left).not.toContain(word);
+  }
+});

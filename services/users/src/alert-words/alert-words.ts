@@ -33,9 +33,10 @@ export function alertWordHandlers(owner: Owner): Handlers {
       context.write(async (work) => {
         const { userId } = context.actor;
         await lockAccount(work, userId);
-        const words = params.alert_words.map((word) => word.trim().toLowerCase());
+        const words = params.alert_words.map((word) => word.trim());
         const removed = await work.run(sql.unsafe`
-          DELETE FROM users.alert_word WHERE user_id = ${userId} AND lower(word) = ANY(${sql.array(words, 'text')})`);
+          DELETE FROM users.alert_word
+          WHERE user_id = ${userId} AND lower(word) IN (SELECT lower(given) FROM unnest(${sql.array(words, 'text')}) given)`);
         return answer(work, userId, removed > 0);
       }),
     ),
