@@ -81,6 +81,7 @@ test('playgrounds can be added and removed, and their template must have only th
   for (const wrong of [
     {},
     { name: ' ' },
+    { name: 'x'.repeat(51) },
     { pygments_language: '' },
     { pygments_language: 'a*b' },
     { url_template: 'https://play.example' },
@@ -107,10 +108,22 @@ test('owners can add, change and remove domains, and removing the last one ends 
   expect((await realm.member.ok('GET', '/realm/domains')).domains).toEqual([
     { domain: 'natter.example', allow_subdomains: true },
   ]);
-  for (const domain of ['nodot', 'bad domain.example', 'natter.example'])
-    expect(refused(await realm.owner.post('/realm/domains', { domain, allow_subdomains: false })), domain).toEqual(
-      badRequest,
-    );
+  for (const [domain, msg] of [
+    ['natter.example', 'The domain natter.example is already a part of your organization.'],
+    [' ', "Invalid domain: Domain can't be empty."],
+    ['nodot', 'Invalid domain: Domain must have at least one dot (.)'],
+    ['.acme.com', 'Invalid domain: Domain cannot start or end with a dot (.)'],
+    ['acme.com.', 'Invalid domain: Domain cannot start or end with a dot (.)'],
+    ['acme..com', "Invalid domain: Consecutive '.' are not allowed."],
+    ['-acme.com', "Invalid domain: Subdomains cannot start or end with a '-'."],
+    ['acme-.com', "Invalid domain: Subdomains cannot start or end with a '-'."],
+    ['ac_me.com', "Invalid domain: Domain can only have letters, numbers, '.' and '-'s."],
+    ['bad domain.example', "Invalid domain: Domain can only have letters, numbers, '.' and '-'s."],
+    [`${'a'.repeat(64)}.com`, 'Invalid domain: Subdomains cannot be longer than 63 characters.'],
+  ]) {
+    const { status, body } = await realm.owner.post('/realm/domains', { domain, allow_subdomains: false });
+    expect([domain, status, body.msg]).toEqual([domain, 400, msg]);
+  }
   expect(refused(await realm.owner.patch('/realm/domains/other.example', { allow_subdomains: true }))).toEqual(
     badRequest,
   );

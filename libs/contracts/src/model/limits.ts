@@ -9,6 +9,7 @@ export const limits = {
   /** If a request subscribes more users than this, or changes more members of a group, they get no direct messages about it. */
   bulkNewSubscriptionMessages: 250,
   fullNameLength: 100,
+  playgroundNameLength: 50,
   reminderNoteLength: 1_000,
   welcomeTextLength: 8_000,
   passwordMinLength: 6,

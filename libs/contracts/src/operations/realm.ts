@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id, record, string, trimmed } from '../model/bounded.ts';
+import { limits } from '../model/limits.ts';
 import { operation } from '../model/operation.ts';
 import { bool, described, int, json, type Param, text } from '../model/param.ts';
 import {
@@ -173,7 +174,9 @@ export const realmOperations = {
     role: 'administrator',
     summary: 'Add a place where code of a language can be run.',
     params: {
-      name: text(trimmed(1_000).describe('The name of the code playground, at most 40 characters.')),
+      name: text(
+        trimmed(1_000).describe(`The name of the code playground, at most ${limits.playgroundNameLength} characters.`),
+      ),
       pygments_language: text(trimmed(1_000)),
       url_template: text(trimmed(1000).describe(codeTemplate)),
     },

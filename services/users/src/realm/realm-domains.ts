@@ -14,7 +14,8 @@ export function domainHandlers(owner: Owner): Handlers {
 
     handleWrite(realmOperations.addRealmDomain, async (context, params) => {
       const { domain, allow_subdomains } = params;
-      if (!isDomain(domain)) throw badRequest('Invalid domain: Domain must have at least one dot (.)');
+      const problem = problemOf(domain);
+      if (problem !== undefined) throw badRequest(`Invalid domain: ${problem}`);
       return context.write(async (work) => {
         // A removal at the same time would find no domain left and end the restriction.
         await lockRealm(work);
@@ -76,5 +77,19 @@ export function domainHandlers(owner: Owner): Handlers {
   ];
 }
 
-const isDomain = (domain: string): boolean =>
-  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(domain);
+const longestLabel = 63;
+
+/** Why a text in lower case is no domain. */
+function problemOf(domain: string): string | undefined {
+  if (domain === '') return "Domain can't be empty.";
+  if (!domain.includes('.')) return 'Domain must have at least one dot (.)';
+  if (domain.startsWith('.') || domain.endsWith('.')) return 'Domain cannot start or end with a dot (.)';
+  const labels = domain.split('.');
+  if (labels.includes('')) return "Consecutive '.' are not allowed.";
+  if (labels.some((label) => label.startsWith('-') || label.endsWith('-')))
+    return "Subdomains cannot start or end with a '-'.";
+  if (!/^[a-z0-9.-]+$/.test(domain)) return "Domain can only have letters, numbers, '.' and '-'s.";
+  if (labels.some((label) => label.length > longestLabel))
+    return `Subdomains cannot be longer than ${longestLabel} characters.`;
+  return undefined;
+}
