@@ -223,14 +223,6 @@ describe('a response', () => {
     });
     expect([wrong.status, wrong.body.code]).toEqual([401, 'INVALID_API_KEY']);
   });
-
-  test('that an app needs before its login can be read from any origin', async () => {
-    const settings = await realm.spectator.get('/server_settings', {}, { origin: 'https://app.example' });
-    expect(settings.headers['access-control-allow-origin']).toBe('*');
-    const preflight = await raw('OPTIONS', '/fetch_api_key', '', { origin: 'https://app.example' });
-    expect([preflight.status, preflight.headers['access-control-allow-methods']]).toEqual([204, 'POST']);
-    expect((await member.get('/users/me')).headers['access-control-allow-origin']).toBeUndefined();
-  });
 });
 
 describe('guessing a password', () => {

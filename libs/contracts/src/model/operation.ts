@@ -101,8 +101,6 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   projections: 'current' | 'current-on-refusal';
   /** Bots that may only send may call it. */
   isForWriteOnly: boolean;
-  /** Pages of any origin may call it: it serves apps before login. */
-  isCrossOrigin: boolean;
   /** Weight of one request against the caller's rate limit, whatever its parameters are. */
   weight: number;
   /** The weight of these parameters, added to `weight`. For operations whose work grows with a parameter. */
@@ -156,7 +154,6 @@ export function operation<
     projections: 'current',
     isForWriteOnly: false,
     isAlias: false,
-    isCrossOrigin: false,
     deadlineMs: 15_000,
     ...declared,
     weight: Math.max(declared.weight ?? 1, leastWeight),

@@ -14,7 +14,6 @@ export const credentialOperations = {
     caller: 'public',
     summary: 'Exchange a password for an API key.',
     weight: 3,
-    isCrossOrigin: true,
     checksPassword: true,
     params: { username: text(string(1_000)), password: text(string(1_000)) },
     result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),

@@ -64,7 +64,6 @@ export const userOperations = {
     http: { method: 'GET', path: '/server_settings' },
     caller: 'public',
     summary: 'What a client must know before it logs in.',
-    isCrossOrigin: true,
     result: z.object(serverSettings),
   }),
   createUser: operation({

@@ -44,7 +44,7 @@ export function openApi(): Json {
       summary: 'The HTTP API of the team-chat server Natter, compatible with Zulip clients.',
       description: [
         'Parameters are fields of a form, or of the query of a GET request; those of resumable uploads are headers. A field whose media type is `application/json` holds JSON text; every other field holds plain text.',
-        'Requests are authenticated by HTTP Basic with the email address and the API key of a user or a bot. Browsers send them to `/json` instead of `/api/v1`, with the cookie of a session that `POST /accounts/login` began; requests that may change something repeat the cookie `csrftoken` in the header `X-CSRFToken`. Where the organization is reached by HTTPS, the names of both cookies begin with `__Host-`.',
+        'Requests are authenticated by HTTP Basic with the email address and the API key of a user or a bot. Pages of every origin may send them to `/api/v1`, which ignores cookies. Browsers with a session send them to `/json` instead of `/api/v1`, with the cookie of a session that `POST /accounts/login` began; requests that may change something repeat the cookie `csrftoken` in the header `X-CSRFToken`. Where the organization is reached by HTTPS, the names of both cookies begin with `__Host-`.',
         'A request that writes may carry an `Idempotency-Key`. The same request with the same key has its effect once and gets the first answer again.',
         'Requests spend the weight of their operation from a budget per user, organization and network; a 429 answer tells in `retry-after` how many seconds to wait.',
         'Events are described in `/asyncapi.json`.',

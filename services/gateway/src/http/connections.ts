@@ -228,6 +228,8 @@ function refuse(
     'cache-control: no-store',
     'x-content-type-options: nosniff',
     'connection: close',
+    // The path may be unknown. The text is the same for everyone.
+    'access-control-allow-origin: *',
   ].join('\r\n');
   socket.write(`${head}\r\n\r\n${body}`);
   closeSoon(socket, connection, onDiscard);

@@ -16,6 +16,7 @@ import { type AnswerMemory, networkSender } from '../http/answer-memory.ts';
 import type { BodyBudget, BodyLease, Sender } from '../http/body-budget.ts';
 import { maxFileBytes } from '../http/files.ts';
 import { networkOf } from '../http/network.ts';
+import { answerPreflight, isPreflight } from '../http/other-origins.ts';
 import { bodyTooLarge } from '../http/read-body.ts';
 import { queryFieldsOf } from '../http/request-fields.ts';
 import { setTusSupport, tusMethodOf, tusVersion } from '../http/tus-headers.ts';
@@ -80,16 +81,14 @@ export async function admit(
   { request, reply }: Exchange,
 ): Promise<FastifyReply | undefined> {
   const { router, budget, answers } = context;
+  if (isPreflight(request)) return answerPreflight(reply);
   const place = router.find(request.url.split('?', 1)[0] ?? '');
   if (!place) throw new ChatError('NOT_FOUND', 'Not found');
   const { operations } = place;
-  const isCrossOrigin = place.surface !== 'json' && operations.some((operation) => operation.isCrossOrigin);
-  if (isCrossOrigin) reply.header('access-control-allow-origin', '*');
   if (isTus(place)) reply.header('tus-resumable', tusVersion);
   if (request.method === 'OPTIONS') {
-    limitRefusals(context, request);
     if (isTus(place)) setTusSupport(reply, context.maxUploadBytes);
-    return answerOptions(reply, place, isCrossOrigin);
+    return reply.code(204).header('allow', place.methods.join(', ')).send();
   }
   const operation = place.operation(methodOf(request, place))?.operation;
   if (!operation && request.method !== 'POST') return refuseMethod(context, { request, reply }, place);
@@ -199,16 +198,11 @@ function shownBy(
   };
 }
 
-/** Before the sender is known. */
-function refuseMethod(context: AdmissionContext, { request, reply }: Exchange, place: Place): FastifyReply {
-  limitRefusals(context, request);
-  return answerMethodNotAllowed(reply, place);
-}
-
-/** Counts a request that is answered without another rate limit. Those that end in an error are counted there. */
-function limitRefusals({ refusals }: AdmissionContext, request: FastifyRequest): void {
+/** Before the sender is known. Counts the refusal; those that are errors are counted where these are answered. */
+function refuseMethod({ refusals }: AdmissionContext, { request, reply }: Exchange, place: Place): FastifyReply {
   const tooMany = refusals.count(networkOf(request.ip));
   if (tooMany) throw tooMany;
+  return answerMethodNotAllowed(reply, place);
 }
 
 export function answerMethodNotAllowed(reply: FastifyReply, { methods }: Place): FastifyReply {
@@ -216,15 +210,6 @@ export function answerMethodNotAllowed(reply: FastifyReply, { methods }: Place):
     .code(405)
     .header('allow', methods.join(', '))
     .send({ result: 'error', msg: 'Method Not Allowed', allowed_methods: methods });
-}
-
-function answerOptions(reply: FastifyReply, { methods }: Place, isCrossOrigin: boolean): FastifyReply {
-  if (isCrossOrigin)
-    reply
-      .header('access-control-allow-methods', methods.join(', '))
-      .header('access-control-allow-headers', 'authorization, content-type')
-      .header('access-control-max-age', 86_400);
-  return reply.code(204).header('allow', methods.join(', ')).send();
 }
 
 /** Large bodies are permitted only for operations with a file, and only for authenticated callers. */

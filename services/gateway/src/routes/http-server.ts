@@ -12,6 +12,7 @@ import type { GatewayMetrics } from '../http/gateway-metrics.ts';
 import { uncached } from '../http/headers.ts';
 import { checkHost, checkPath, decodablePath } from '../http/host.ts';
 import { networkOf, trustedProxies } from '../http/network.ts';
+import { allowOtherOrigins } from '../http/other-origins.ts';
 import { createPort } from '../http/port.ts';
 import { acceptForms } from '../http/request-fields.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
@@ -91,6 +92,7 @@ export function createHttpServer(options: {
           requireHostHeader: false,
         },
         (request, response) => {
+          allowOtherOrigins(request, response);
           if (isLeaving || !refuseEarly(early, connections, request, response)) handle(request, response);
         },
       ),
