@@ -37,7 +37,7 @@ export function renderFor(
   if (queue.event_types !== null && !queue.event_types.includes(event.type)) return undefined;
   if (isSuperseded(queue, event)) return undefined;
   // Ephemeral events from before the start of the queue are outdated, as are recorded ones after a while.
-  if (entry.n > 0 && entry.at < queue.created_at) return undefined;
+  if (entry.n > 0 && entry.at < startOf(queue, now())) return undefined;
   if (ephemeralTypes.has(event.type) && now() - entry.at > outdatedAfterMs) return undefined;
   const isFor = reaches(event.audience, queue.user_id);
   const isOpen = queue.all_public_streams && event.message?.isPublic === true;
@@ -51,6 +51,13 @@ export function renderFor(
   const shared = sharedMessage(texts, queue, entry, event);
   return shared === undefined ? undefined : `${shared}${ownPart(queue, event)}${id}`;
 }
+
+/** How far the clocks of two processes that share one differ at most. */
+const clockErrorMs = 1_000;
+
+/** A start after the present is of a clock that was set back since. It counts as unknown. */
+const startOf = ({ created_at }: QueueRecord, nowMs: number): number =>
+  created_at > nowMs + clockErrorMs ? Number.NEGATIVE_INFINITY : created_at;
 
 /** With the address of its sender as this user sees it: otherwise a narrow would reveal whether a guessed one is right. */
 function messageShownTo(queue: QueueRecord, { body: { message }, message: rest }: Message): LoggedMessage {
