@@ -26,6 +26,82 @@ test('a body that is being sent while the wall clock is set forward is received'
   expect(cuts).toEqual([]);
 });
 
+describe('after a gateway was stopped for two minutes', () => {
+  /** Lets time pass in which the gateway looks after its connections, or is stopped and looks once at its end. */
+  function passing(): { run(ms: number): void; stop(ms: number): void } {
+    const begun = performance.now();
+    let passedMs = 0;
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    vi.spyOn(performance, 'now').mockImplementation(() => begun + passedMs);
+    onTestFinished(() => void vi.useRealTimers());
+    const pass = (ms: number): void => {
+      passedMs += ms;
+      vi.advanceTimersByTime(5_000);
+    };
+    return {
+      run: (ms) => {
+        for (let at = 0; at < ms; at += 5_000) pass(5_000);
+      },
+      stop: pass,
+    };
+  }
+
+  test('it receives the rest of a body, and refuses one that stays without progress', async () => {
+    const time = passing();
+    const { port, server, cuts } = await guarded(async (connections, request, response) => {
+      connections.begin(request, response);
+      connections.onBody(request, response);
+      response.end(await text(request).catch(() => ''));
+    });
+    const begin = async (): Promise<Socket> => {
+      const socket = connect(port, '127.0.0.1');
+      const arrived = once(server, 'request');
+      socket.write('POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 8\r\n\r\nhalf');
+      await arrived;
+      return socket;
+    };
+    const [going, stalled] = [await begin(), await begin()];
+    time.run(10_000);
+    time.stop(120_000);
+    time.run(5_000);
+    expect(cuts).toEqual([]);
+    going.write('half');
+    expect(await text(going)).toMatch(/halfhalf$/);
+    time.run(15_000);
+    expect(await text(stalled)).toMatch(/^HTTP\/1.1 408 /);
+    expect(cuts).toEqual(['stalled']);
+  });
+
+  test('it sends the rest of an answer, and cuts one that stays unread', async () => {
+    const time = passing();
+    const size = 64 * 1024 * 1024;
+    const { port, server, cuts } = await guarded(async (_connections, _request, response) => {
+      response.end(Buffer.alloc(size));
+    });
+    const begin = async (): Promise<[client: Socket, accepted: Socket]> => {
+      const accepting = once(server, 'connection') as Promise<[Socket]>;
+      const socket = connect(port, '127.0.0.1');
+      socket.pause().write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+      const [accepted] = await accepting;
+      await once(server, 'request');
+      return [socket, accepted];
+    };
+    const [[reading], [, unread]] = [await begin(), await begin()];
+    time.run(10_000);
+    time.stop(120_000);
+    time.run(5_000);
+    expect(cuts).toEqual([]);
+    let received = 0;
+    for await (const chunk of reading) received += chunk.length;
+    expect(received).toBeGreaterThan(size);
+    const cut = once(unread, 'close');
+    // A large chunk has more time.
+    time.run(110_000);
+    await cut;
+    expect(cuts).toContain('stalled');
+  });
+});
+
 describe('a client that reads late gets every response, also when the server closes the connection', () => {
   test('because of too many requests', async () => {
     const { port } = await guarded(async (connections, request, response) => {

@@ -6,6 +6,7 @@ import { createLocalCounts } from '@natter/service-kit';
 import type { GatewayConfig } from './config.ts';
 import type { CutReason } from './gateway-metrics.ts';
 import { networkOf, type Proxies } from './network.ts';
+import { type BodyTransfer, createStalls, type Transfer } from './stalls.ts';
 
 /** Maximum number of concurrent requests on one connection. */
 const maxPipelined = 64;
@@ -18,21 +19,10 @@ const silenceMs = 1_000;
 /** A connection whose input is not read any more is reset after this time, so the client has to read its response before. */
 const unreadMs = 5_000;
 
-/** A chunk of a response may take the time of one stall, plus one more for this many bytes. */
-const stallBytes = 256 * 1024;
-/** Maximum size of a chunk in which a response is written. */
-const maxChunkBytes = 1024 * 1024;
-
-interface Transfer {
-  /** Bytes transferred at the last progress. */
-  bytes: number;
-  at: number;
-}
-
 interface Connection {
   responses: Set<ServerResponse>;
   /** The body being received. */
-  body: (Transfer & { request: IncomingMessage; startBytes: number; startedAt: number }) | undefined;
+  body: BodyTransfer | undefined;
   answer: Transfer;
   isClosing: boolean;
   /** The network of the client of the newest request, or of a proxy. */
@@ -68,8 +58,7 @@ export function guardConnections(
 ): Connections {
   const connections = new Map<Duplex, Connection>();
   const expecting = new WeakSet<IncomingMessage>();
-  const stallMs = config.NATTER_STALL_SECONDS * 1_000;
-  const bytesPerMs = config.NATTER_MIN_BYTES_PER_SECOND / 1_000;
+  const stalls = createStalls(config);
   const byNetwork = new Map<string, number>();
   const discards = createLocalCounts();
 
@@ -104,15 +93,15 @@ export function guardConnections(
   server.on('checkExpectation', (request, response) => {
     server.emit('request', request, response);
   });
-  const timer = setInterval(sweep, Math.min(5_000, stallMs / 2));
+  const timer = setInterval(sweep, stalls.everyMs);
   timer.unref();
 
   function sweep(): void {
-    const now = performance.now();
+    if (stalls.wereMissed(connections.values())) return;
     for (const [duplex, connection] of connections) {
       const socket = duplex as Socket;
-      if (isAnswerStalled(socket, connection, now)) cut(socket);
-      else if (connection.body && isBodyStalled(socket, connection.body, now)) {
+      if (stalls.isAnswerStalled(socket, connection.answer)) cut(socket);
+      else if (connection.body && stalls.isBodyStalled(socket, connection.body)) {
         connection.body = undefined;
         refuse(socket, connection, [408, 'The request was sent too slowly'], onDiscard);
         onCut('stalled');
@@ -134,28 +123,6 @@ export function guardConnections(
   function cut(socket: Socket): void {
     onCut('stalled');
     socket.destroy();
-  }
-
-  /** Progress is visible only when a whole chunk was accepted, so a large chunk has more time. */
-  function isAnswerStalled(socket: Socket, { answer }: Connection, now: number): boolean {
-    const pending = socket.writableLength;
-    const sent = socket.bytesWritten - pending;
-    if (pending === 0 || sent !== answer.bytes) {
-      answer.bytes = sent;
-      answer.at = now;
-      return false;
-    }
-    return now - answer.at > stallMs * (1 + Math.min(pending, maxChunkBytes) / stallBytes);
-  }
-
-  function isBodyStalled(socket: Socket, body: NonNullable<Connection['body']>, now: number): boolean {
-    if (body.request.complete) return false;
-    const isIdle = socket.bytesRead === body.bytes && now - body.at > stallMs;
-    if (socket.bytesRead !== body.bytes) {
-      body.bytes = socket.bytesRead;
-      body.at = now;
-    }
-    return isIdle || body.bytes - body.startBytes < (now - body.startedAt - stallMs) * bytesPerMs;
   }
 
   return {
