@@ -241,6 +241,32 @@ describe('after the clock of Redis was set back by ten minutes', () => {
   });
 });
 
+test('users whom a load added before Redis was emptied are added again', async () => {
+  const realm = realmId + 2;
+  await database.run(sql.unsafe`
+    INSERT INTO presence.presence (realm_id, user_id, active_at, connected_at, update_id)
+    SELECT ${realm}, id, ${clock}, ${clock}, id FROM generate_series(1, 1500) id`);
+  for (const script of ['natterPresenceMerge', 'natterPresenceLoaded']) {
+    await redis.redis.flushall();
+    // Before the second of two merges, or before the end of the load.
+    const emptiedAt = script === 'natterPresenceMerge' ? 2 : 1;
+    let calls = 0;
+    const emptied = new Proxy(redis.redis, {
+      get(target, name) {
+        const value = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]) => {
+          if (name === script && ++calls === emptiedAt) await target.flushall();
+          return value.apply(target, args);
+        };
+      },
+    });
+    const state = createHotState({ redis: emptied, runId: redis.runId, now: nowMs }, database);
+    const { presences } = await state.read(realm, 0);
+    expect([script, presences.length, calls]).toEqual([script, 1_500, 2 * emptiedAt]);
+  }
+});
+
 test('an outage of other services does not count as an attempt to call a bot, and the retry follows soon', async () => {
   const bot = { realm_id: realmId, owner_id: 1, bot_id: 6, count: 1 };
   const row = sql.fragment`messaging.webhook_delivery WHERE realm_id = ${realmId} AND bot_id = ${bot.bot_id}`;

@@ -81,10 +81,11 @@ export function createHotState({ redis, runId, now: nowMs }: Redis, database: Da
     }
     const last = rows.reduce((highest, { update_id }) => Math.max(highest, update_id), 0);
     const lowest = last === 0 ? 0 : last + idGap;
-    await scripted.natterPresenceLoaded(hash, updates, ...others, run, lowest, secondsToLive);
+    const first = rows[0]?.user_id ?? '';
+    await scripted.natterPresenceLoaded(hash, updates, ...others, run, lowest, secondsToLive, first);
   }
 
-  /** Shared by requests, so that the deadline of one does not end it. */
+  /** The realm may still not be loaded if Redis was emptied meanwhile. Shared by requests, so that the deadline of one does not end it. */
   function loadOnce(realmId: number): Promise<void> {
     return loading(realmId, () => load(realmId));
   }
