@@ -2,6 +2,8 @@ import type { Presence } from './hot-state.ts';
 
 /** A user without a post for this long is offline. */
 export const offlineAfterSeconds = 200;
+/** Clients show a user without activity for longer than this as idle, so the next activity is announced. */
+export const announcedAfterSeconds = 130;
 
 export const modern = ({ activeAt, connectedAt }: Presence): Record<string, unknown> => ({
   active_timestamp: activeAt,

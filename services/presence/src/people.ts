@@ -19,8 +19,11 @@ const personRow = z.object({
   presence_enabled: z.boolean(),
 });
 
-/** Maintains the projections of users and realms; reports users who stop sharing their presence. */
-export function peopleConsumer(owner: Owner, onInvisible: (realmId: number, userId: number) => void): void {
+/** Maintains the projections of users and realms; reports users who begin or stop sharing their presence. */
+export function peopleConsumer(
+  owner: Owner,
+  onSharing: (realmId: number, userId: number, isSharing: boolean) => void,
+): void {
   owner.consume({
     name: 'people',
     on: {
@@ -36,7 +39,7 @@ export function peopleConsumer(owner: Owner, onInvisible: (realmId: number, user
         for (const id of idsOf(audience.users)) {
           await work.run(sql.unsafe`
             UPDATE presence.person SET presence_enabled = ${body.value} WHERE realm_id = ${work.realmId} AND user_id = ${id}`);
-          if (!body.value) onInvisible(work.realmId, id);
+          onSharing(work.realmId, id, body.value);
         }
       },
       'realm_user/add': async (work, { body: { person }, note }) => {

@@ -1,7 +1,7 @@
 import { badRequest, eventQueueOperations, presenceOperations } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import { type Handlers, handle, handleWrite } from '@natter/service-kit';
-import { legacy, offlineAfterSeconds, statusOf } from './format.ts';
+import { announcedAfterSeconds, legacy, offlineAfterSeconds, statusOf } from './format.ts';
 import type { HotState } from './hot-state.ts';
 import { type createPeopleShown, type createSharing, findPerson } from './people.ts';
 import type { createPresenceEvents } from './presence-events.ts';
@@ -34,7 +34,7 @@ export function presenceHandlers(sources: Sources): Handlers {
       if (sharing.presence_enabled) {
         const { activeBefore, changed } = await hot.post(realmId, userId, now, params.status === 'active');
         if (changed) behind.stored(realmId, changed);
-        const cameBack = changed !== undefined && changed.activeAt - activeBefore > offlineAfterSeconds;
+        const cameBack = changed !== undefined && changed.activeAt - activeBefore > announcedAfterSeconds;
         if (cameBack && !sharing.presence_disabled && !(await isLarge(realmId)))
           events.announce(realmId, changed, await views.receivers(userId, actor.email, meta));
       }

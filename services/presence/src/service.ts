@@ -3,8 +3,8 @@ import { commonConfig, openOwner, type Process, type Running } from '@natter/ser
 import { z } from 'zod';
 import { countOnlineHandlers } from './count-online.ts';
 import { offlineAfterSeconds } from './format.ts';
-import { createHotState, withKnownTimes } from './hot-state.ts';
-import { createPeopleShown, createSharing, findPerson, isLargerThan, peopleConsumer } from './people.ts';
+import { createHotState, type Presence, withKnownTimes } from './hot-state.ts';
+import { createPeopleShown, createSharing, findPerson, isLargerThan, type Person, peopleConsumer } from './people.ts';
 import { presenceHandlers } from './presence.ts';
 import { createPresenceEvents } from './presence-events.ts';
 import { createRecordState, withFallback } from './record-state.ts';
@@ -40,10 +40,9 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
   const events = createPresenceEvents(owner.appender, process.log, now);
   const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
   const views = createViews(process.bus, database, isLimited);
-  peopleConsumer(owner, (realmId, userId) => {
-    announceGone(realmId, userId).catch((error: unknown) =>
-      process.log.debug({ err: error }, 'presence event dropped'),
-    );
+  peopleConsumer(owner, (realmId, userId, isSharing) => {
+    const announce = isSharing ? announceBack : announceGone;
+    announce(realmId, userId).catch((error: unknown) => process.log.debug({ err: error }, 'presence event dropped'));
   });
 
   const largeAt = new Map<number, number>();
@@ -61,14 +60,30 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     const { presence_disabled } = await sharingOf({ realmId, userId });
     const left = Math.floor(now() / 1000) - offlineAfterSeconds - 1;
     const isHere = presence !== undefined && Math.max(presence.activeAt, presence.connectedAt) > left;
-    if (!person || !isHere || presence_disabled || (await isLarge(realmId))) return;
+    if (!person || !isHere || presence_disabled) return;
     const gone = {
       ...presence,
       activeAt: Math.min(presence.activeAt, left),
       connectedAt: Math.min(presence.connectedAt, left),
     };
+    await announce(realmId, gone, person);
+  }
+
+  /** A user who becomes visible appears to others as active now. */
+  async function announceBack(realmId: number, userId: number): Promise<void> {
+    const person = await findPerson(database, realmId, String(userId));
+    const { presence_disabled } = await sharingOf({ realmId, userId });
+    if (!person || person.is_bot || presence_disabled) return;
+    const { changed } = await hot.post(realmId, userId, Math.floor(now() / 1000), true);
+    if (changed) behind.stored(realmId, changed);
+    const presence = changed ?? (await hot.readOne(realmId, userId));
+    if (presence) await announce(realmId, presence, person);
+  }
+
+  /** Changes of this setting are few, so they are announced in large realms too. */
+  async function announce(realmId: number, presence: Presence, { user_id, email }: Person): Promise<void> {
     const meta = { requestId: randomUUID(), realmId, client: 'presence' };
-    events.announce(realmId, gone, await views.receivers(userId, person.email, meta));
+    events.announce(realmId, presence, await views.receivers(user_id, email, meta));
   }
 
   await process.bus.serve('presence', [

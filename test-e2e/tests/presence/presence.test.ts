@@ -188,6 +188,16 @@ describe('the privacy of presence', () => {
     expect((await realm.member.ok('GET', '/realm/presence')).presences).not.toHaveProperty([person.email]);
   });
 
+  test('reports a user who enables presence again as active', async () => {
+    const person = await realm.person();
+    await person.ok('POST', '/users/me/presence', { status: 'active' });
+    await person.ok('PATCH', '/settings', { presence_enabled: false });
+    const queue = await realm.member.queue({ event_types: ['presence'], fetch_event_types: [] });
+    await person.ok('PATCH', '/settings', { presence_enabled: true });
+    await queue.next(({ user_id, presence }) => user_id === person.user_id && presence.website.status === 'active');
+    expect((await realm.member.ok('GET', '/realm/presence')).presences).toHaveProperty([person.email]);
+  });
+
   test('hides all users of a realm that disables presence', async () => {
     const hidden = await openRealm();
     await hidden.member.ok('POST', '/users/me/presence', { status: 'active' });
