@@ -1,5 +1,5 @@
 import { environmentsOf } from '@natter/admin/credentials';
-import { kubernetesSecrets } from '@natter/admin/kubernetes-secrets';
+import { fullNameOf, kubernetesSecrets } from '@natter/admin/kubernetes-secrets';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { isWorkload, of, podOf } from './objects.ts';
@@ -37,7 +37,7 @@ describe.skipIf(helm === undefined)(
       for (const release of ['chat', 'my-natter', 'a-release-with-a-name-of-34-letters']) {
         const users = of(render({ release }), 'Deployment').find(({ metadata }) => metadata.name.endsWith('-users'));
         const [secret] = users ? podOf(users).containers[0].envFrom : [];
-        expect(kubernetesSecrets(release, { users: {} })).toContain(`name: ${secret.secretRef.name}\n`);
+        expect(kubernetesSecrets(fullNameOf(release), { users: {} })).toContain(`name: ${secret.secretRef.name}\n`);
       }
     });
   },

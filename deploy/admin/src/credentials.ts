@@ -8,16 +8,17 @@ import {
   redisUsers,
 } from '@natter/service-kit';
 import { type Command, readOptions, requireEnv, UsageError } from './command.ts';
-import { kubernetesSecrets } from './kubernetes-secrets.ts';
+import { fullNameOf, kubernetesSecrets } from './kubernetes-secrets.ts';
 import { postgresPassword } from './migrate.ts';
 
 export const credentials: Command = {
   name: 'credentials',
-  usage: '--format nats|redis|env|kubernetes [--postgres URL --redis URL --nats URL] [--service NAME] [--release NAME]',
+  usage:
+    '--format nats|redis|env|kubernetes [--postgres URL --redis URL --nats URL] [--service NAME] [--release NAME | --full-name NAME]',
   summary: 'Print what NATS, Redis and each service need, all derived from NATTER_SECRET',
   run: async (args, output) => {
     const print = (text: string): void => output.done(text, { text });
-    const options = readOptions(args, ['format'], ['postgres', 'redis', 'nats', 'service', 'release']);
+    const options = readOptions(args, ['format'], ['postgres', 'redis', 'nats', 'service', 'release', 'full-name']);
     const { format } = options;
     if (format === 'nats') print(natsAuthorization(natsPassword));
     else if (format === 'redis') print(redisAcl());
@@ -25,7 +26,8 @@ export const credentials: Command = {
       const { postgres, redis, nats } = options;
       if (!postgres || !redis || !nats) throw new UsageError('--postgres, --redis and --nats are needed');
       const environments = environmentsOf({ postgres, redis, nats });
-      if (format === 'kubernetes') print(kubernetesSecrets(options.release ?? 'natter', environments));
+      if (format === 'kubernetes')
+        print(kubernetesSecrets(options['full-name'] ?? fullNameOf(options.release ?? 'natter'), environments));
       else {
         const environment = environments[options.service ?? ''];
         if (!environment) throw new UsageError(`--service must be one of ${Object.keys(environments).join(', ')}`);

@@ -1,13 +1,12 @@
 /** One Secret per service, with the name that the chart expects: `<full name of the release>-<service>-credentials`. */
-export function kubernetesSecrets(release: string, environments: Record<string, Record<string, string>>): string {
-  const name = fullName(release);
+export function kubernetesSecrets(fullName: string, environments: Record<string, Record<string, string>>): string {
   return Object.entries(environments)
     .map(([service, environment]) =>
       [
         'apiVersion: v1',
         'kind: Secret',
         'metadata:',
-        `  name: ${name}-${service}-credentials`,
+        `  name: ${fullName}-${service}-credentials`,
         '  labels:',
         '    app.kubernetes.io/part-of: natter',
         'type: Opaque',
@@ -19,5 +18,5 @@ export function kubernetesSecrets(release: string, environments: Record<string, 
 }
 
 /** The prefix of the chart's objects, as its template `natter.fullname` makes it from the name of the release. */
-const fullName = (release: string): string =>
+export const fullNameOf = (release: string): string =>
   (release.includes('natter') ? release : `${release}-natter`).slice(0, 40).replace(/-$/, '');

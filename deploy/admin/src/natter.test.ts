@@ -78,4 +78,7 @@ test('a command over NATS fails with the address and the reason if NATS is unrea
   expect(complaints[0]).toContain(`NATS at 127.0.0.1:${port} is unreachable, or refuses its user "operator"`);
   expect(complaints[1]).toContain('NATS at 127.0.0.1:1 is unreachable, or refuses its user "operator"');
   expect(complaints.join()).not.toContain('old');
+  const env = { ...process.env, NATTER_NATS_URL: 'localhost' };
+  const args = [join(import.meta.dirname, 'natter.ts'), 'realm', 'deactivate', '--host', 'x'];
+  expect(spawnSync(process.execPath, args, { encoding: 'utf8', env }).stderr).toContain('NATTER_NATS_URL is not a URL');
 });

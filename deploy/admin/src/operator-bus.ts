@@ -18,10 +18,12 @@ export async function withBus<R>(work: (bus: Bus) => Promise<R>): Promise<R> {
 }
 
 async function connect(url: string): Promise<Bus> {
-  const log = createLogger('natter', 'fatal');
+  if (!URL.canParse(url) || new URL(url).host === '')
+    throw new Error('NATTER_NATS_URL is not a URL: nats://USER:PASSWORD@HOST');
+  const [log, metrics] = [createLogger('natter', 'fatal'), createMetrics('natter')];
   for (const end = performance.now() + patienceMs; ; ) {
     try {
-      return await connectBus({ url, name: 'operator', log, metrics: createMetrics('natter'), failsAtOnce: true });
+      return await connectBus({ url, name: 'operator', log, metrics, failsAtOnce: true });
     } catch (error) {
       if (performance.now() > end) {
         const reason = error instanceof Error ? error.message : String(error);

@@ -7,7 +7,10 @@ export const routed = Object.entries(operationsByName as Record<string, Operatio
 /** The parts of operations that requests are built from; schemas stay on the server, which validates. */
 export function contractModule(): string {
   const data = routed.map(([method, { name, http, params, isReadOnly, deadlineMs }]) => {
-    const encodings = Object.entries(params).map(([key, { encoding, takesText }]) => [key, { encoding, takesText }]);
+    const encodings = Object.entries(params).map(([key, { encoding, takesText }]) => [
+      key,
+      { encoding, ...(takesText ? { takesText } : {}) },
+    ]);
     return [method, { name, http, params: Object.fromEntries(encodings), isReadOnly, deadlineMs }];
   });
   return `export const operationsByName = ${JSON.stringify(Object.fromEntries(data))};`;

@@ -6,7 +6,7 @@ export interface ClientOptions {
   apiKey?: string;
   /** Sent as User-Agent; the text before a slash is the client's name on messages. */
   userAgent?: string;
-  /** How long a request is repeated after a network failure, 429 or 5xx, in milliseconds; by default a minute. */
+  /** How long a request is repeated after a network failure or a passing refusal, in milliseconds; by default a minute. */
   retryForMs?: number;
   fetch?: typeof fetch;
   /** For pages of the server itself: requests use the session of the browser, at `/json`, instead of a key. */

@@ -219,6 +219,39 @@ describe('an answer that is not JSON', () => {
       expect(await sentTo(status, page)).toEqual({ attempts: 2, outcome: { result: 'success', msg: '' } });
   });
 
+  test('is repeated for a write that may have been executed, until the server itself answers', async () => {
+    const answers = [
+      () => Promise.reject(new TypeError('fetch failed')),
+      () => Promise.resolve(new Response('<html>', { status: 403 })),
+      () => Promise.resolve(Response.json({ result: 'error', msg: '', code: 'BAD_REQUEST' }, { status: 400 })),
+    ];
+    let attempts = 0;
+    const fetch = (): Promise<Response> => answers[attempts++]?.() ?? Promise.reject(new Error('too many'));
+    const sent = send({ url: '', fetch }, write, { isReadOnly: false, deadlineMs: 60_000 });
+    await expect(sent).rejects.toMatchObject({ status: 400, code: 'BAD_REQUEST' });
+    attempts = 0;
+    const read = send({ url: '', fetch }, write, { isReadOnly: true, deadlineMs: 60_000 });
+    await expect(read).rejects.toMatchObject({ status: 403, code: '' });
+  });
+
+  test.each([404, 408])('is repeated with the status %i if it is JSON of a proxy', async (status) => {
+    const page = '{"message":"no route"}';
+    expect(await sentTo(status, page)).toEqual({ attempts: 2, outcome: { result: 'success', msg: '' } });
+  });
+
+  test('is read from a `fetch` without web streams', async () => {
+    const answer = {
+      ok: true,
+      status: 200,
+      headers: new Headers(),
+      body: {},
+      text: async () => '{"result":"success"}',
+    };
+    const fetch = async (): Promise<Response> => answer as unknown as Response;
+    const sent = send({ url: '', fetch }, write, { isReadOnly: false, deadlineMs: 60_000 });
+    expect(await sent).toEqual({ result: 'success' });
+  });
+
   test.each([404, 408])('is a refusal with the status %i if the server itself answers', async (status) => {
     const { attempts, outcome } = await sentTo(status, '{"result":"error","msg":"","code":"BAD_REQUEST"}');
     expect([attempts, outcome]).toEqual([1, expect.objectContaining({ status, code: 'BAD_REQUEST' })]);

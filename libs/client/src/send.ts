@@ -8,6 +8,10 @@ interface Sending extends CallOptions {
   isReadOnly: boolean;
   deadlineMs: number;
 }
+interface Attempt extends Sending {
+  /** An earlier attempt may have been executed: only the server, which knows the key, can refuse the request now. */
+  isUncertain: boolean;
+}
 
 /** Longer than a poll waits. */
 const pollMs = 90_000;
@@ -35,7 +39,8 @@ export async function send(client: ClientOptions, encoded: Encoded, sending: Sen
     if (!sending.isReadOnly && keyAgeMs() >= repeatableMs) throw new OutcomeUnknown(failure);
     // The token changes with each login, also with one in another tab.
     if (client.session) headers['x-csrftoken'] = client.session.csrfToken();
-    const outcome = await once(client, request, headers, sending);
+    const isUncertain = !sending.isReadOnly && failure !== undefined;
+    const outcome = await once(client, request, headers, { ...sending, isUncertain });
     if (!sending.signal?.aborted) client.onAttempt?.('failure' in outcome ? outcome.failure : undefined);
     if ('answer' in outcome) return outcome.answer;
     failure = outcome.failure;
@@ -55,7 +60,7 @@ async function once(
   client: ClientOptions,
   { method, path, body }: Encoded,
   headers: Record<string, string>,
-  { signal, deadlineMs }: Sending,
+  { signal, deadlineMs, isUncertain }: Attempt,
 ): Promise<Outcome> {
   const patience = startPatience(Math.max(deadlineMs * 2, pollMs), body);
   let response: Response;
@@ -77,9 +82,10 @@ async function once(
   if (response.ok) return answer ? { answer } : { failure: new Error('The answer is not JSON') };
   const { status } = response;
   const failure = new ApiError(status, answer ?? {});
-  // A proxy did not pass the request on: it waited for it too long, or has no route to the server, as during an upgrade.
-  const isOfProxy = (status === 408 || status === 404) && !answer;
-  const isRepeatable = status === 429 || status >= 500 || isOfProxy;
+  // With 404 or 408 a proxy did not pass the request on: it has no route to the server, as during an upgrade, or waited too long.
+  const isOfProxy = failure.code === '';
+  const isPassing = status === 404 || status === 408 || isUncertain;
+  const isRepeatable = status === 429 || status >= 500 || (isOfProxy && isPassing);
   if (!isRepeatable) throw failure;
   const seconds = Number(response.headers.get('retry-after'));
   return { failure, retryAfterMs: seconds > 0 ? seconds * 1_000 + Math.random() * 250 : undefined };
@@ -97,7 +103,8 @@ function objectIn(text: string): Record<string, unknown> | undefined {
 
 async function textOf(response: Response, progressed: () => void): Promise<string> {
   progressed();
-  if (!response.body) return response.text();
+  // Some implementations of `fetch` have bodies of another kind.
+  if (typeof response.body?.getReader !== 'function') return response.text();
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = '';

@@ -118,7 +118,8 @@ async function request(
 /** Proxies refuse with pages that are not JSON. */
 function parsed(text: string): Answer {
   try {
-    return JSON.parse(text) as Answer;
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Answer) : {};
   } catch {
     return {};
   }
@@ -130,14 +131,19 @@ async function persist<T>(signal: AbortSignal, once: () => Promise<T>): Promise<
     try {
       return await once();
     } catch (error) {
-      const isRefused = error instanceof ApiError && error.status < 500 && error.status !== 429;
-      if (isRefused || signal.aborted) throw error;
+      if (isRefusal(error) || signal.aborted) throw error;
       const backoffMs = Math.random() * Math.min(200 * 2 ** attempt, maxWaitMs);
       const waitMs = error instanceof Refused && error.retryAfterMs > 0 ? error.retryAfterMs + backoffMs : backoffMs;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       signal.throwIfAborted();
     }
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.status >= 500 || error.status === 429) return false;
+  // A proxy has no route to the server, or waited too long.
+  return error.code !== '' || (error.status !== 404 && error.status !== 408);
 }
 
 const base64 = (text: string): string =>
