@@ -173,7 +173,7 @@ describe('a guest', () => {
     const to = (await owner.ok('POST', '/channels/create', { name: 'web', is_web_public: true, subscribers })).id;
     const { id } = await owner.ok('POST', '/messages', { type: 'channel', to, topic: 'a', content: 'hello' });
     const react = (who: Client) => who.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'tada' });
-    await react(guest);
+    await guest.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'starred' });
     const queue = await guest.queue({ client_capabilities: capable, event_types: ['reaction'] });
     await react(stranger);
     expect((await queue.next(() => true)).user).toMatchObject({ full_name: 'Unknown user' });

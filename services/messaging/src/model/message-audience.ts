@@ -9,8 +9,7 @@ import { hasProtectedHistory, holdsAny, whoSees } from './subscription-periods.t
 
 /**
  * The receivers of changes to a message and to others changed with it: its participants, or the subscribers of its
- * channel who can see it there. In an open channel also users who flagged one of them, or reacted to it, without a
- * subscription.
+ * channel who can see it there. In an open channel also users who have flags on them without a subscription.
  */
 export async function audienceOf(
   work: Work,
@@ -24,12 +23,14 @@ export async function audienceOf(
 
 /** The user who makes the change receives its event even without a subscription. */
 export const withActor = (audience: Audience, userId: number): Audience =>
-  audience === 'realm' ? audience : { users: idSet([...idsOf(audience.users), userId]) };
+  audience === 'realm' || hasId(audience.users, userId)
+    ? audience
+    : { users: idSet([...idsOf(audience.users), userId]) };
 
 /**
- * The subscribers of a channel and, if it is open, users who flagged one of these messages, reacted to one, or received
- * one before it was moved: they can read it, and their clients may count it as unread. This includes former subscribers
- * of a channel to which a message was moved back.
+ * The subscribers of a channel and, if it is open, users who flagged one of these messages or received one before it
+ * was moved: they can read it, and their clients count it as unread. This includes former subscribers of a channel to
+ * which a message was moved back.
  */
 async function withHolders(work: Work, channel: PostingRules, messageIds: readonly number[]): Promise<IdSet> {
   const { realmId } = work;
@@ -41,8 +42,6 @@ async function withHolders(work: Work, channel: PostingRules, messageIds: readon
       FROM messaging.message m JOIN messaging.arrival a ON a.realm_id = m.realm_id AND a.message_id = m.id
       WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids}) GROUP BY 1)
     SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
-    UNION
-    SELECT user_id FROM messaging.reaction WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
     UNION
     SELECT p.user_id FROM s JOIN messaging.subscription_period p ON p.realm_id = ${realmId} AND p.channel_id = s.channel_id
     WHERE ${holdsAny}`);

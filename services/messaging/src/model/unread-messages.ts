@@ -24,14 +24,21 @@ export const unreadMessages = (
   {
     among = 'all',
     where = sql.fragment`true`,
+    skipsMuted = false,
     order,
-  }: { among?: UnreadAmong; where?: Fragment; order: 'ASC' | 'DESC' },
+  }: {
+    among?: UnreadAmong;
+    where?: Fragment;
+    /** Whether to leave out the messages of muted channels in which the user unmuted no topic. */
+    skipsMuted?: boolean;
+    order: 'ASC' | 'DESC';
+  },
 ) => {
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
   return sql.fragment`(
   SELECT m.* FROM (
     SELECT (id / ${blockSize})::int AS block, array_agg(id) AS ids, array_agg(is_marked) AS marks
-    FROM (${candidates(realmId, userId, among)}) candidate GROUP BY 1 ORDER BY 1 ${direction} OFFSET 0) found
+    FROM (${candidates(realmId, userId, { among, skipsMuted })}) candidate GROUP BY 1 ORDER BY 1 ${direction} OFFSET 0) found
   LEFT JOIN LATERAL (SELECT b.bits FROM messaging.read_block b
     WHERE b.realm_id = ${realmId} AND b.user_id = ${userId} AND b.block = found.block OFFSET 0) cb ON true,
   LATERAL (SELECT c.id, bool_or(c.is_marked) AS is_marked FROM unnest(found.ids, found.marks) c (id, is_marked)
@@ -42,7 +49,11 @@ export const unreadMessages = (
 };
 
 /** Pairs of an id and of whether the message is marked as unread. A marked message may occur twice. */
-function candidates(realmId: number, userId: number, among: UnreadAmong) {
+function candidates(
+  realmId: number,
+  userId: number,
+  { among, skipsMuted }: { among: UnreadAmong; skipsMuted: boolean },
+) {
   const marked = sql.fragment`SELECT u.message_id AS id, true AS is_marked FROM messaging.flag u
     WHERE u.realm_id = ${realmId} AND u.user_id = ${userId} AND u.flag = 'unread'`;
   const ofChannels =
@@ -50,7 +61,7 @@ function candidates(realmId: number, userId: number, among: UnreadAmong) {
       ? sql.fragment`SELECT r.id, false AS is_marked FROM messaging.subscription_period p, LATERAL (
           SELECT r.id FROM messaging.message r WHERE r.realm_id = p.realm_id AND r.sent_channel_id = p.channel_id
             AND r.id > greatest(p.from_id, ${floorOf(realmId, userId)}) AND (p.to_id IS NULL OR r.id < p.to_id) OFFSET 0) r
-        WHERE p.realm_id = ${realmId} AND p.user_id = ${userId}`
+        WHERE p.realm_id = ${realmId} AND p.user_id = ${userId} AND ${skipsMuted ? isNotMuted(realmId, userId) : sql.fragment`true`}`
       : undefined;
   const ofChannel =
     typeof among === 'object'
@@ -68,6 +79,13 @@ function candidates(realmId: number, userId: number, among: UnreadAmong) {
   const parts = [marked, ofChannels, ofChannel, direct].filter((part) => part !== undefined);
   return sql.fragment`${sql.join(parts, sql.fragment` UNION ALL `)}`;
 }
+
+/** Over a period `p`: whether its channel is not muted, or the user unmuted or follows a topic in it. */
+const isNotMuted = (realmId: number, userId: number) => sql.fragment`(
+  NOT EXISTS (SELECT FROM messaging.muted_channel mc
+    WHERE mc.realm_id = ${realmId} AND mc.user_id = ${userId} AND mc.channel_id = p.channel_id)
+  OR EXISTS (SELECT FROM messaging.user_topic t
+    WHERE t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.channel_id = p.channel_id AND t.policy IN (2, 3)))`;
 
 const floorOf = (realmId: number, userId: number) => sql.fragment`coalesce(
   (SELECT floor FROM messaging.read_floor f WHERE f.realm_id = ${realmId} AND f.user_id = ${userId}), 0)`;

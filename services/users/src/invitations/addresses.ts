@@ -3,7 +3,7 @@ import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { isEmail, maxEmailLength } from '../model/change-email.ts';
 import { checkEmailDomain } from '../model/email-domains.ts';
-import { readRealm } from '../model/read-realm.ts';
+import { lockRealm } from '../model/read-realm.ts';
 import { invitationFailed, type Refused } from './invitation-failed.ts';
 
 /** A name beside an address may have as many characters. Longer texts are no addresses; to search them takes time. */
@@ -11,14 +11,14 @@ const maxEntryLength = 2 * maxEmailLength;
 
 /**
  * Addresses to invite, and addresses that already have an account. If one address is invalid or may not join, no
- * invitation is sent.
+ * invitation is sent. The realm is locked, so that no account with one of them is created meanwhile.
  */
 export async function checkedAddresses(work: Work, given: string): Promise<{ wanted: string[]; refused: Refused[] }> {
   const emails = [...new Set(given.split(/[,\n]/).map(addressOf).filter(Boolean))];
   if (emails.length === 0) throw badRequest('You must specify at least one email address.');
   if (emails.length > perRequest.invitations)
     throw badRequest(`You can invite at most ${perRequest.invitations} people at once.`);
-  const realm = await readRealm(work, work.realmId);
+  const realm = await lockRealm(work);
   const wrong: Refused[] = [];
   for (const email of emails) {
     if (!isEmail(email)) wrong.push([email, 'Invalid address.', false]);

@@ -136,13 +136,25 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
   return query && (await executor.maybeOne(query))?.id;
 }
 
+/**
+ * Unread messages among which the first one that is not muted is looked for. Messages of muted channels are left out before;
+ * a muted topic may have as many as others write.
+ */
+const triedUnread = 5_000;
+
 async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {
   if (!actor) return undefined;
-  const where = all([...scope.conditions, scope.mayBeFirstUnread]);
+  const { unreadAmong: among, conditions, mayBeFirstUnread } = scope;
+  const unread = unreadMessages(meta.realmId, actor.userId, {
+    among,
+    where: all(conditions),
+    skipsMuted: true,
+    order: 'ASC',
+  });
   const row = await executor.maybeOne(sql.type(idRow)`
-    SELECT ${plannedEachTime} m.id
-    FROM ${unreadMessages(meta.realmId, actor.userId, { among: scope.unreadAmong, where, order: 'ASC' })} m
-    LIMIT 1`);
+    SELECT ${plannedEachTime} id FROM (
+      SELECT m.id, ${mayBeFirstUnread} AS is_wanted FROM ${unread} m LIMIT ${triedUnread}) tried
+    WHERE is_wanted LIMIT 1`);
   return row?.id;
 }
 

@@ -119,13 +119,17 @@ async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: r
     return accessibleAmong(
       reader,
       sql.fragment`id IN (SELECT message_id FROM messaging.flag
-        WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND flag = 'starred')`,
+        WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND flag = 'starred'
+        ORDER BY message_id DESC LIMIT ${checkedStars})`,
     );
   const readable = await reader.readable();
   const wanted = terms.filter(isPublicTerm).map((term) => term.operand);
   const isOpen = actor?.role === roles.guest ? wanted.includes('web-public') : wanted.length > 0;
   return !actor || isOpen ? readable.isOpen : mine(readable, actor);
 }
+
+/** The newest stars whose channels are looked up for each page of starred messages. */
+const checkedStars = 5_000;
 
 const channelRow = z.object({ channel_id: z.number(), history_public: z.boolean() });
 
