@@ -69,6 +69,11 @@ describe.skipIf(helm === undefined)(
       expect(podOf(named(objects, 'CronJob', 'natter-backup')).volumes).toEqual(volumes);
       const [plain] = of(render({ values: evaluation }), 'Job') as [KubernetesObject];
       expect(podOf(plain).initContainers).toBeUndefined();
+      // A restore may take as long as a dump.
+      expect([job.spec.activeDeadlineSeconds, plain.spec.activeDeadlineSeconds]).toEqual([7200, 600]);
+      const migrations = { activeDeadlineSeconds: 86_400 };
+      const [longer] = of(render({ values: { ...evaluation, backup, migrations } }), 'Job') as [KubernetesObject];
+      expect(longer.spec.activeDeadlineSeconds).toBe(86_400);
       expect(podOf(plain).containers[0].args).not.toContain('--set-passwords');
     });
 
