@@ -61,7 +61,7 @@ describe.skipIf(helm === undefined)(
       const { initContainers, containers, volumes } = podOf(job);
       expect(initContainers.map(({ name }: { name: string }) => name)).toEqual(['restore', 'after-restore']);
       expect(initContainers[0].args[0]).toContain('file=natter-20261122T031700Z.dump\n');
-      expect(initContainers[1].args).toEqual(['after-restore', '--if-marked']);
+      expect(initContainers[1].args).toEqual(['after-restore', '--if-marked', '--margin', '1000000']);
       expect(containers[0].args).toContain('--set-passwords');
       const claim = named(objects, 'PersistentVolumeClaim', 'natter-backup');
       expect(volumes[0].persistentVolumeClaim.claimName).toBe(claim.metadata.name);

@@ -114,6 +114,9 @@ describe.skipIf(missing !== '')(missing ? `the chart's backup: SKIPPED: no ${mis
     const roles = `SELECT rolname FROM pg_roles WHERE rolname LIKE 'natter\\_%' AND rolcanlogin ORDER BY 1`;
     expect(await inPostgres(roles)).toEqual([]);
     await expect(asService()).rejects.toThrow('not permitted to log in');
+    // Without the new epoch.
+    await expect(migrate(url, 'secret', () => undefined)).rejects.toThrow('has not ended');
+    await inPostgres('COMMENT ON DATABASE chat IS NULL');
     await migrate(url, 'secret', () => undefined);
     expect(await inPostgres(roles)).toEqual([...serviceSchemas].sort().map((name) => ({ rolname: `natter_${name}` })));
     await (await asService()).end();

@@ -1,3 +1,4 @@
+import { restoringMark } from '@natter/database';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type Command, readOptions, requireEnv, UsageError } from './command.ts';
@@ -52,16 +53,14 @@ async function beginEpochs(client: pg.Client, margin: number): Promise<{ realms:
   return { realms: rows.length, queues: rowCount ?? 0 };
 }
 
-const restoring = 'natter: restoring ';
-
 /** The Job of the chart marks a database with this comment before it restores a dump into it. */
 async function readMark(client: pg.Client): Promise<{ removal: string } | undefined> {
   const { rows } = await client.query<{ name: string; mark: string | null }>(
     "SELECT datname AS name, shobj_description(oid, 'pg_database') AS mark FROM pg_database WHERE datname = current_database()",
   );
   const [database] = rows;
-  if (!database?.mark?.startsWith(restoring)) return undefined;
-  const mark = pg.escapeLiteral(`natter: restored ${database.mark.slice(restoring.length)}`);
+  if (!database?.mark?.startsWith(restoringMark)) return undefined;
+  const mark = pg.escapeLiteral(`natter: restored ${database.mark.slice(restoringMark.length)}`);
   return { removal: `COMMENT ON DATABASE ${pg.escapeIdentifier(database.name)} IS ${mark}` };
 }
 

@@ -80,6 +80,6 @@ recovery_target_timeline = '$follow'
 recovery_target_action = 'promote'
 END
 touch "$PGDATA/recovery.signal"
-# Each earlier restore moved the numbers of realms by a margin too.
-margin="$(newest_timeline)000000"
+# Numbers of the realms on a timeline are a million above those on the timeline before it.
+margin="$(($(newest_timeline) - timeline + 1))000000"
 echo "restored from $base, on timeline $timeline; start Postgres, then run 'natter migrate' and 'natter after-restore --margin $margin' before anything else"

@@ -31,6 +31,7 @@ export async function migrate(
   const client = await connectWithRetry(url, { seconds: waitSeconds, log });
   try {
     await client.query(sessionLockText('migrations'));
+    await refuseHalfRestored(client);
     await client.query(migrationTable);
     const { rows } = await client.query<Applied>('SELECT name, checksum FROM public.migration');
     const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
@@ -67,6 +68,20 @@ export async function migrate(
   } finally {
     await client.end();
   }
+}
+
+/** The comment of a database into which a dump is being restored begins with this. */
+export const restoringMark = 'natter: restoring ';
+
+/** Without the new epoch that follows a restore, services would assign ids twice. */
+async function refuseHalfRestored(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ mark: string | null }>(
+    "SELECT shobj_description(oid, 'pg_database') AS mark FROM pg_database WHERE datname = current_database()",
+  );
+  if (rows[0]?.mark?.startsWith(restoringMark))
+    throw new Error(
+      'The restore of this database has not ended: repeat it (see "Backup and restore" in the documentation)',
+    );
 }
 
 /**

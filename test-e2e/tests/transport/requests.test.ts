@@ -218,6 +218,11 @@ describe('a response', () => {
       'UNAUTHORIZED',
       'Basic realm="zulip"',
     ]);
+    // A browser would ask for a password, and send it with requests of pages of other sites.
+    for (const headers of [{ accept: 'text/html,*/*' }, { origin: 'https://other.example' }]) {
+      const shown = await exchange(`${member.url}/api/v1/users/me`, 'GET', '', { host: realm.host, ...headers });
+      expect(shown.headers['www-authenticate']).toBe('Session realm="zulip"');
+    }
     const wrong = await raw('GET', '/users/me', '', {
       authorization: `Basic ${Buffer.from(`${member.email}:${'x'.repeat(32)}`).toString('base64')}`,
     });

@@ -9,9 +9,8 @@ export const sendError = (reply: FastifyReply, error: ChatError): FastifyReply =
 
 /** Sets the status and the headers of an error, and returns its body. */
 export function errorBody(reply: FastifyReply, error: ChatError): object {
-  // For `Basic`, browsers would ask for a name and a password themselves.
-  const scheme = reply.request.url.startsWith('/json/') ? 'Session' : 'Basic';
-  if (error.status === 401) reply.header('www-authenticate', `${scheme} realm="zulip"`);
+  if (error.status === 401)
+    reply.header('www-authenticate', `${isOfBrowser(reply.request) ? 'Session' : 'Basic'} realm="zulip"`);
   if (error.code === 'RATE_LIMIT_HIT') reply.header('retry-after', Math.ceil(Number(error.extra['retry-after'] ?? 1)));
   if (error.status === 503) reply.header('retry-after', 1);
   reply.code(error.status);
@@ -19,6 +18,16 @@ export function errorBody(reply: FastifyReply, error: ChatError): object {
   const more = reply.hasHeader('tus-resumable') ? { message: error.message } : {};
   return { result: 'error', msg: error.message, code: error.code, ...more, ...error.extra };
 }
+
+/**
+ * For `Basic`, browsers ask for a name and a password themselves, and send them with every later request, also with those of
+ * pages of other sites.
+ */
+const isOfBrowser = ({ url, headers }: FastifyRequest): boolean =>
+  /^\/+json\/+/.test(url) ||
+  headers['sec-fetch-site'] !== undefined ||
+  headers.origin !== undefined ||
+  headers.accept?.includes('text/html') === true;
 
 /** The client closed the connection inside its body, or before a streamed response began. */
 function hasClientLeft(error: unknown, request: IncomingMessage): boolean {
