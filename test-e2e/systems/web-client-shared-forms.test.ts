@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLook, openDialog } from '../web-look.ts';
-import { openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
 
 /** Forms of the web client, in Chromium, while somebody else changes the same thing by the API. */
 
@@ -67,6 +67,30 @@ test('the list of channels follows what others make, rename and archive', async 
   await dialog.getByRole('button', { name: 'Details of attic' }).waitFor();
   await owner().updateChannel({ stream_id: id, is_archived: true });
   await dialog.getByRole('button', { name: 'Details of attic' }).waitFor({ state: 'detached' });
+  await leave(visit);
+});
+
+test('channels are not loaded again when others subscribe', async () => {
+  const { id } = await makeChannel('lobby');
+  const topic = 'after the subscription';
+  const visit = await web.visit('owner', `/channel/${web.general}/topic/${topic}`);
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Channels');
+  await dialog.getByRole('button', { name: 'Details of lobby' }).click();
+  await dialog.getByLabel('Name of the channel').waitFor();
+  const loaded: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (['/json/streams', `/json/streams/${id}`].includes(pathname)) loaded.push(pathname);
+  });
+  await web.clientOf('member').subscribe({ subscriptions: [{ name: 'lobby' }] });
+  // The event comes before that of a later message.
+  await owner().sendMessage({ type: 'channel', to: web.general, topic, content: 'Somebody subscribed' });
+  await message(page, 'Somebody subscribed').waitFor({ state: 'attached' });
+  expect(loaded).toEqual([]);
+  await owner().updateChannel({ stream_id: id, new_name: 'hall' });
+  await dialog.getByRole('button', { name: 'Details of hall' }).waitFor();
+  await expect.poll(() => dialog.getByLabel('Name of the channel').inputValue()).toBe('hall');
   await leave(visit);
 });
 

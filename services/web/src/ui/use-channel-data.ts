@@ -1,19 +1,34 @@
+import type { ChatEvent } from '@natter/client';
 import { useEffect, useMemo, useState } from 'react';
 import { inTurn } from './in-turn.ts';
 import { useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
-/** What the server says about channels. It is loaded again after each event about one. Give the same function each time. */
+/**
+ * Properties that are not shown. They change with subscriptions and messages: loading again for each change would use up
+ * the rate limit of the person.
+ */
+const notShown = new Set(['subscriber_count', 'stream_weekly_traffic', 'is_recently_active', 'first_message_id']);
+
+const isNews = (event: ChatEvent): boolean =>
+  event.type === 'stream' && !(event.op === 'update' && notShown.has(event.property));
+
+/**
+ * What the server says about channels. It is loaded again after each event that changes what is shown. Give the same
+ * function each time.
+ */
 export function useChannelData<T>(fetch: () => Promise<T>) {
   const session = useSession();
   const [data, setData] = useState<T>();
   const task = useTask();
   const load = useMemo(() => inTurn(() => task.run(async () => setData(await fetch()))), [fetch]);
-  useEffect(() => {
-    void load();
-    return session.onEvent(({ type }) => {
-      if (type === 'stream') void load();
-    });
-  }, [load, session]);
+  useEffect(
+    () =>
+      session.onEvent((event) => {
+        if (isNews(event)) void load();
+      }),
+    [load, session],
+  );
+  useEffect(() => void load(), [load]);
   return { data, task, load };
 }
