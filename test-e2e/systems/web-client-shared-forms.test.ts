@@ -94,6 +94,32 @@ test('channels are not loaded again when others subscribe', async () => {
   await leave(visit);
 });
 
+test('channels are loaded again after their events were lost', async () => {
+  const { id } = await makeChannel('harvest');
+  const visit = await web.visit('owner');
+  const { page } = visit;
+  const poll = page.waitForRequest((request) => request.url().includes('/json/events?'));
+  const dialog = await openDialog(page, 'Channels');
+  await dialog.getByRole('button', { name: 'Details of harvest' }).click();
+  const name = dialog.getByLabel('Name of the channel');
+  await name.waitFor();
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  await page.route('**/json/register', async (route) => {
+    asked.resolve();
+    await released.promise;
+    await route.continue();
+  });
+  const queue_id = new URL((await poll).url()).searchParams.get('queue_id') ?? '';
+  await owner().deleteQueue({ queue_id });
+  await asked.promise;
+  await owner().updateChannel({ stream_id: id, new_name: 'vintage' });
+  released.resolve();
+  await dialog.getByRole('button', { name: 'Details of vintage' }).waitFor();
+  await expect.poll(() => name.inputValue()).toBe('vintage');
+  await leave(visit);
+});
+
 test('a saved description of a channel leaves the name that somebody else gave it', async () => {
   const { id: stream_id } = await makeChannel('garden');
   const visit = await web.visit('owner');

@@ -66,8 +66,12 @@ export function ChannelSettings({ id }: { id: number }) {
       </div>
     );
   const update = async (changes: Changes): Promise<void> => {
-    await client.updateChannel({ stream_id: id, ...changes });
-    await load();
+    try {
+      await client.updateChannel({ stream_id: id, ...changes });
+    } finally {
+      // The server refuses a change of a value that is outdated here.
+      await load();
+    }
   };
   return (
     <div className="panel">

@@ -1,7 +1,7 @@
 import type { ChatEvent } from '@natter/client';
 import { useEffect, useMemo, useState } from 'react';
 import { inTurn } from './in-turn.ts';
-import { useSession } from './session-context.tsx';
+import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
 /**
@@ -19,6 +19,8 @@ const isNews = (event: ChatEvent): boolean =>
  */
 export function useChannelData<T>(fetch: () => Promise<T>) {
   const session = useSession();
+  // A new snapshot has new rules. Events before it are missing.
+  const snapshot = useSelected(({ model }) => model.rules);
   const [data, setData] = useState<T>();
   const task = useTask();
   const load = useMemo(() => inTurn(() => task.run(async () => setData(await fetch()))), [fetch]);
@@ -29,6 +31,6 @@ export function useChannelData<T>(fetch: () => Promise<T>) {
       }),
     [load, session],
   );
-  useEffect(() => void load(), [load]);
+  useEffect(() => void load(), [load, snapshot]);
   return { data, task, load };
 }
