@@ -192,7 +192,9 @@ function FieldForm({ field, load }: Pick<FieldCardProps, 'field' | 'load'>) {
   const { client } = useSession();
   const hasOptions = field.type === fieldKinds.options;
   const known = useMemo((): readonly Option[] => (hasOptions ? optionsOf(field) : []), [hasOptions, field.field_data]);
-  const form = useForm({ name: field.name, hint: field.hint, options: known });
+  const form = useForm({ name: field.name, hint: field.hint, options: known }, ({ before, values }, newest) => ({
+    options: mergedOptions({ before: before.options, after: values.options }, newest.options),
+  }));
   const { name, options } = form.values;
   /** New options, one in each line. */
   const [lines, setLines] = useState('');

@@ -42,6 +42,8 @@ test('edited options keep what another administrator changed', () => {
   expect(mergedOptions({ before, after: [green] }, newest)).toEqual([blue, green]);
   expect(mergedOptions({ before, after: [green, red] }, newest)).toEqual([green, { key: '0', text: 'crimson' }, blue]);
   expect(mergedOptions({ before, after: renamed }, [red])).toEqual([red]);
+  const same = [...renamed];
+  expect(mergedOptions({ before, after: renamed }, same)).toBe(same);
 });
 
 test('accounts link only to web pages', () => {

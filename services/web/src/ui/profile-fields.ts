@@ -50,7 +50,10 @@ interface EditedOptions {
   after: readonly Option[];
 }
 
-/** Applies to the newest options what was edited, because somebody else may have changed the field meanwhile. */
+/**
+ * Applies to the newest options what was edited, because somebody else may have changed the field meanwhile. Returns the
+ * newest options themselves if nothing differs.
+ */
 export function mergedOptions({ before, after }: EditedOptions, newest: readonly Option[]): readonly Option[] {
   const textsBefore = new Map(before.map(({ key, text }) => [key, text]));
   const texts = new Map(after.map(({ key, text }) => [key, text]));
@@ -61,9 +64,10 @@ export function mergedOptions({ before, after }: EditedOptions, newest: readonly
       return { key, text: edited === undefined || edited === textsBefore.get(key) ? text : edited };
     });
   const order = [...texts.keys()];
-  if (order.join() === before.flatMap(({ key }) => (texts.has(key) ? [key] : [])).join()) return merged;
+  const isMoved = order.join() !== before.flatMap(({ key }) => (texts.has(key) ? [key] : [])).join();
   const placeOf = (key: string): number => (texts.has(key) ? order.indexOf(key) : order.length);
-  return merged.toSorted((a, b) => placeOf(a.key) - placeOf(b.key));
+  const result = isMoved ? merged.toSorted((a, b) => placeOf(a.key) - placeOf(b.key)) : merged;
+  return JSON.stringify(result) === JSON.stringify(newest) ? newest : result;
 }
 
 /** The data of a field with these options, and with new ones: one in each line. A key that was taken is not given again. */

@@ -1,47 +1,72 @@
 import { useState } from 'react';
 
-/** The values that a page knows, those that the fields of its form began with, and those in the fields. */
+/** The values that a page knows, those with which the fields of its form are compared, and those in the fields. */
 interface FormState<T> {
   known: T;
   before: T;
   values: T;
 }
 
+/** Applies to values that became known what was edited. */
+type Merge<T> = (edited: Pick<FormState<T>, 'before' | 'values'>, known: T) => Partial<T>;
+
 /** The values that differ from the earlier ones. */
 export function changesOf<T extends object>(before: T, values: T): Partial<T> {
-  const all = Object.entries(values).filter(([name, value]) => value !== before[name as keyof T]);
-  return Object.fromEntries(all) as Partial<T>;
+  return picked(values, (name) => values[name] !== before[name]);
 }
 
-/** Fields that nobody edits show values that became known; edited ones keep theirs. */
-export function followed<T extends object>(state: FormState<T>, known: T): FormState<T> {
+function picked<T extends object>(values: T, isWanted: (name: keyof T) => boolean): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isWanted(name as keyof T))) as Partial<T>;
+}
+
+/**
+ * Fields that nobody edits show values that became known. An edited field keeps its value, or shows the merged one. It is
+ * then changed if it differs from the known value.
+ */
+export function followed<T extends object>(state: FormState<T>, known: T, merge?: Merge<T>): FormState<T> {
   const news = changesOf(state.known, known);
   if (Object.keys(news).length === 0) return state;
-  const edited = changesOf(state.before, state.values);
-  const shown = Object.fromEntries(Object.entries(news).filter(([name]) => !(name in edited)));
-  return { known, before: { ...state.before, ...shown }, values: { ...state.values, ...shown } };
+  const { before, values } = state;
+  const isEdited = (name: keyof T): boolean => values[name] !== before[name];
+  const shown = picked(news, (name) => !isEdited(name));
+  const merged = merge ? picked(merge(state, known), (name) => name in news && isEdited(name)) : {};
+  return { known, before: { ...before, ...news }, values: { ...values, ...shown, ...merged } };
+}
+
+/**
+ * The fields after a save, with the values with which they were compared when it began. A field is then changed if it
+ * differs from what was sent. If a value became known during the request, it is newer than what was sent.
+ */
+export function saved<T extends object>(state: FormState<T>, sent: Partial<T>, before: T): FormState<T> {
+  const hasNews = (name: keyof T): boolean => state.before[name] !== before[name];
+  const shown = picked(state.before, (name) => name in sent && hasNews(name) && state.values[name] === sent[name]);
+  return {
+    ...state,
+    before: { ...state.before, ...picked(sent, (name) => !hasNews(name)) },
+    values: { ...state.values, ...shown },
+  };
 }
 
 /**
  * The fields of a form that changes what the server has. Only `changed` is sent, because somebody else may change the
  * other values meanwhile.
  */
-export function useForm<T extends object>(known: T) {
+export function useForm<T extends object>(known: T, merge?: Merge<T>) {
   const [state, setState] = useState<FormState<T>>({ known, before: known, values: known });
-  const now = followed(state, known);
+  const now = followed(state, known, merge);
   if (now !== state) setState(now);
   const { before, values } = now;
-  const changed = changesOf(before, values);
+  const changed: Partial<T> = changesOf(before, values);
   return {
     before,
     values,
     changed,
     isChanged: Object.keys(changed).length > 0,
     set: (some: Partial<T>): void => setState((all) => ({ ...all, values: { ...all.values, ...some } })),
-    /** Sends the changed values. From then on, a field is changed if it differs from what was sent. */
+    /** Sends the changed values. */
     save: async (send: (changed: Partial<T>) => Promise<unknown>): Promise<void> => {
       await send(changed);
-      setState((all) => ({ ...all, before: { ...all.before, ...changed } }));
+      setState((all) => saved(all, changed, before));
     },
     /** Sends the values of something new, and empties the fields except those that were edited meanwhile. */
     add: async (send: (values: T) => Promise<unknown>): Promise<void> => {
