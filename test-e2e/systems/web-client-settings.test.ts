@@ -99,6 +99,9 @@ test('a person finds, creates, joins and arranges channels', async () => {
   await dialog.getByLabel('Name', { exact: true }).fill('made here');
   await dialog.getByLabel(/^Private/).check();
   await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByRole('button', { name: 'Details of made here', expanded: true }).waitFor();
+  await dialog.getByRole('button', { name: 'New channel', expanded: false }).waitFor();
+  await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   // The feed may link to the channel too, from the notice of its creation.
   await page.getByRole('navigation', { name: 'Conversations' }).getByRole('link', { name: 'made here' }).waitFor();

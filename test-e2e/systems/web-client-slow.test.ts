@@ -174,3 +174,49 @@ test('a text that is written in a form of the organization while another one is 
   expect(await addresses.inputValue()).toBe('two@one.example');
   await leave(visit);
 });
+
+test('forms that are opened and filled in while a channel or a group is created stay', async () => {
+  const owner = web.clientOf('owner');
+  const subscribers = [web.system.people.owner.user_id];
+  await owner.createChannel({ name: 'cellar', subscribers, invite_only: false });
+  await owner.createUserGroup({ name: 'cooks', description: '', members: subscribers });
+  const visit = await web.visit('owner');
+  const { page } = visit;
+  const cases = [
+    { list: 'Channels', kind: 'channel', other: 'cellar', name: 'Name', path: /\/json\/channels\/create$/ },
+    {
+      list: 'Organization',
+      kind: 'group',
+      other: 'cooks',
+      name: 'Name of the group',
+      path: /\/json\/user_groups\/create$/,
+    },
+  ];
+  for (const { list, kind, other, name, path } of cases) {
+    const dialog = await openDialog(page, list);
+    if (kind === 'group') await dialog.getByRole('button', { name: 'Groups' }).click();
+    await dialog.getByRole('button', { name: `New ${kind}` }).click();
+    const ownName = dialog.getByLabel(name, { exact: true }).first();
+    const details = dialog.getByRole('button', { name: `Details of ${other}` });
+    const theirName = dialog.getByLabel(`Name of the ${kind}`).last();
+    await ownName.fill('first');
+    await slowly(page, path, {
+      begin: () => ownName.press('Enter'),
+      meanwhile: async () => {
+        await details.click();
+        await theirName.fill('half-written');
+        await ownName.fill('second');
+      },
+    });
+    await dialog.getByRole('button', { name: 'Details of first' }).waitFor();
+    expect(await theirName.inputValue()).toBe('half-written');
+    expect(await ownName.inputValue()).toBe('second');
+    // Nothing is typed meanwhile, so the form is closed.
+    await ownName.press('Enter');
+    await dialog.getByRole('button', { name: `New ${kind}`, expanded: false }).waitFor();
+    expect(await theirName.inputValue()).toBe('half-written');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  }
+  await leave(visit);
+});

@@ -4,11 +4,11 @@ import { ChannelSettings } from './channel-settings.tsx';
 import { Check, Field } from './field.tsx';
 import { currentName, type Listed, listedChannels } from './listed-channels.ts';
 import { Modal } from './modal.tsx';
-import { closeAfter } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useChannelData } from './use-channel-data.ts';
+import { useForm } from './use-form.ts';
 import { type Task, useTask } from './use-task.ts';
 
 const shown = 100;
@@ -37,7 +37,7 @@ export default function Channels() {
           {t('newChannel')}
         </button>
       </div>
-      {isNew && <NewChannel />}
+      {isNew && <NewChannel onMade={(id) => setOpen((now) => now ?? id)} onEmptied={() => setNew(false)} />}
       <ul className="cards">
         {found.slice(0, shown).map((one) => (
           <ChannelCard
@@ -132,27 +132,43 @@ function Own({ id, task }: { id: number; task: Task }) {
   );
 }
 
-function NewChannel() {
+interface NewChannelProps {
+  onMade: (id: number) => void;
+  onEmptied: () => void;
+}
+
+function NewChannel({ onMade, onEmptied }: NewChannelProps) {
   const session = useSession();
-  const [name, setName] = useState('');
-  const [description, setDescription] = useState('');
-  const [isPrivate, setPrivate] = useState(false);
+  const form = useForm({ name: '', description: '', invite_only: false });
+  const { name, description, invite_only: isPrivate } = form.values;
   const task = useTask();
+  const send = async (values: typeof form.values): Promise<void> => {
+    const subscribers = [session.state.model.ownId];
+    onMade((await session.client.createChannel({ ...values, subscribers })).id);
+  };
   const create = (event: FormEvent): void => {
     event.preventDefault();
-    const subscribers = [session.state.model.ownId];
-    const params = { name, description, subscribers, invite_only: isPrivate };
-    void task.run(() => closeAfter(() => session.client.createChannel(params)));
+    void task.run(async () => {
+      if (await form.add(send)) onEmptied();
+    });
   };
   return (
     <form className="stack panel" onSubmit={create}>
       <Field label={t('name')}>
-        <input value={name} required maxLength={60} onChange={(event) => setName(event.target.value)} />
+        <input value={name} required maxLength={60} onChange={(event) => form.set({ name: event.target.value })} />
       </Field>
       <Field label={t('description')}>
-        <input value={description} maxLength={1_024} onChange={(event) => setDescription(event.target.value)} />
+        <input
+          value={description}
+          maxLength={1_024}
+          onChange={(event) => form.set({ description: event.target.value })}
+        />
       </Field>
-      <Check label={t('privateOnlyMembersSeeItAndIts')} isOn={isPrivate} onChange={setPrivate} />
+      <Check
+        label={t('privateOnlyMembersSeeItAndIts')}
+        isOn={isPrivate}
+        onChange={(invite_only) => form.set({ invite_only })}
+      />
       <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
         {t('create')}
       </button>

@@ -50,14 +50,7 @@ export function Groups() {
           </button>
         )}
       </div>
-      {isNew && (
-        <NewGroup
-          onMade={(id) => {
-            setNew(false);
-            setOpen(id);
-          }}
-        />
-      )}
+      {isNew && <NewGroup onMade={(id) => setOpen((now) => now ?? id)} onEmptied={() => setNew(false)} />}
       <ul className="cards">
         {found.map((group) => (
           <li key={group.id}>
@@ -98,22 +91,33 @@ function countOf({ members, subgroups }: Group): string {
   return subgroups.length === 0 ? people : `${people}, ${t('groupCount', { count: subgroups.length })}`;
 }
 
-function NewGroup({ onMade }: { onMade: (id: number) => void }) {
+interface NewGroupProps {
+  onMade: (id: number) => void;
+  onEmptied: () => void;
+}
+
+function NewGroup({ onMade, onEmptied }: NewGroupProps) {
   const session = useSession();
-  const [name, setName] = useState('');
-  const [description, setDescription] = useState('');
+  const form = useForm({ name: '', description: '' });
   const task = useTask();
+  const send = async (texts: typeof form.values): Promise<void> => {
+    const members = [session.state.model.ownId];
+    onMade((await session.client.createUserGroup({ ...texts, members })).group_id);
+  };
   const create = (event: FormEvent): void => {
     event.preventDefault();
     void task.run(async () => {
-      const members = [session.state.model.ownId];
-      onMade((await session.client.createUserGroup({ name, description, members })).group_id);
+      if (await form.add(send)) onEmptied();
     });
   };
   return (
     <form className="stack panel" onSubmit={create}>
-      <NameFields name={name} description={description} onName={setName} onDescription={setDescription} />
-      <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
+      <NameFields
+        {...form.values}
+        onName={(name) => form.set({ name })}
+        onDescription={(description) => form.set({ description })}
+      />
+      <button type="submit" className="primary" disabled={task.isBusy || form.values.name.trim() === ''}>
         {t('createTheGroup')}
       </button>
       <Outcome task={task} />

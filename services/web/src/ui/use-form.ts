@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 /** The values that a page knows, those with which the fields of its form are compared, and those in the fields. */
 interface FormState<T> {
@@ -57,6 +57,14 @@ export function useForm<T extends object>(known: T, merge?: Merge<T>) {
   if (now !== state) setState(now);
   const { before, values } = now;
   const changed: Partial<T> = changesOf(before, values);
+  /** Undefined after the form was closed. */
+  const shown = useRef<T>(undefined);
+  useEffect(() => {
+    shown.current = values;
+    return () => {
+      shown.current = undefined;
+    };
+  }, [values]);
   return {
     before,
     values,
@@ -68,10 +76,14 @@ export function useForm<T extends object>(known: T, merge?: Merge<T>) {
       await send(changed);
       setState((all) => saved(all, changed, before));
     },
-    /** Sends the values of something new, and empties the fields except those that were edited meanwhile. */
-    add: async (send: (values: T) => Promise<unknown>): Promise<void> => {
+    /**
+     * Sends the values of something new, and empties the fields except those that were edited meanwhile. Returns whether
+     * the form is still shown and all its fields are empty.
+     */
+    add: async (send: (values: T) => Promise<unknown>): Promise<boolean> => {
       await send(values);
       setState((all) => ({ ...all, values: { ...before, ...changesOf(values, all.values) } }));
+      return shown.current !== undefined && Object.keys(changesOf(values, shown.current)).length === 0;
     },
   };
 }
