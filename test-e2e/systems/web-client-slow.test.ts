@@ -17,6 +17,12 @@ afterAll(async () => {
   await mails?.stop();
 });
 
+/** A picture of one pixel. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const box = (page: Page) => page.locator('#compose');
 
@@ -199,9 +205,10 @@ test('forms that are opened and filled in while a channel or a group is created 
     const ownName = dialog.getByLabel(name, { exact: true }).first();
     const details = dialog.getByRole('button', { name: `Details of ${other}` });
     const theirName = dialog.getByLabel(`Name of the ${kind}`).last();
+    const create = dialog.getByRole('button', { name: /^Create/ });
     await ownName.fill('first');
     await slowly(page, path, {
-      begin: () => ownName.press('Enter'),
+      begin: () => create.click(),
       meanwhile: async () => {
         await details.click();
         await theirName.fill('half-written');
@@ -212,11 +219,55 @@ test('forms that are opened and filled in while a channel or a group is created 
     expect(await theirName.inputValue()).toBe('half-written');
     expect(await ownName.inputValue()).toBe('second');
     // Nothing is typed meanwhile, so the form is closed.
-    await ownName.press('Enter');
+    await create.click();
     await dialog.getByRole('button', { name: `New ${kind}`, expanded: false }).waitFor();
     expect(await theirName.inputValue()).toBe('half-written');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   }
+  await leave(visit);
+});
+
+test('a picture that is chosen while another one is being sent is sent next', async () => {
+  const visit = await web.visit('owner');
+  const { page } = visit;
+  let dialog = await openDialog(page, 'Organization');
+  const choose = (label: string, name: string) =>
+    dialog.getByLabel(label).last().setInputFiles({ name, mimeType: 'image/png', buffer: picture });
+  await dialog.getByRole('button', { name: 'Emoji' }).click();
+  const add = dialog.getByRole('button', { name: 'Add the emoji' });
+  await choose('Picture', 'one.png');
+  await slowly(page, /\/json\/realm\/emoji\/one$/, {
+    begin: () => add.click(),
+    meanwhile: () => choose('Picture', 'two.png'),
+  });
+  await dialog.getByText(':one:').waitFor();
+  const emojiName = dialog.getByLabel('Name of the emoji');
+  expect(await emojiName.inputValue()).toBe('');
+  await emojiName.fill('two');
+  await add.click();
+  await dialog.getByText(':two:').waitFor();
+  await page.keyboard.press('Escape');
+  dialog = await openDialog(page, 'Settings');
+  await dialog.getByRole('button', { name: 'Bots' }).click();
+  await dialog.getByLabel('Name of the bot').fill('Sailor');
+  await dialog.getByLabel(/^First part of its address/).fill('sailor');
+  await choose('Picture of the bot', 'one.png');
+  const field = dialog.getByLabel('Picture of the bot');
+  await slowly(page, /\/json\/bots$/, {
+    begin: () => dialog.getByRole('button', { name: 'Create the bot' }).click(),
+    meanwhile: () => choose('Picture of the bot', 'two.png'),
+  });
+  expect(await field.inputValue()).toContain('two.png');
+  await dialog.getByRole('button', { name: 'Change Sailor' }).click();
+  await choose('New picture', 'three.png');
+  const save = dialog.getByRole('button', { name: 'Save the bot' });
+  await slowly(page, /\/json\/bots\/\d+$/, {
+    begin: () => save.click(),
+    meanwhile: () => choose('New picture', 'four.png'),
+  });
+  await save.click();
+  await dialog.getByText('Saved.').waitFor();
+  await expect.poll(() => save.isDisabled()).toBe(true);
   await leave(visit);
 });

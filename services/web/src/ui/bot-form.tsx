@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { type Bot, botKinds } from '../state/bots.ts';
 import type { Model } from '../state/model.ts';
 import { t } from '../text/text.ts';
@@ -9,6 +9,7 @@ import { Outcome } from './outcome.tsx';
 import { ProblemField, problemsOf } from './problem-field.tsx';
 import { roles } from './roles.ts';
 import { useSelected, useSession } from './session-context.tsx';
+import { useFile } from './use-file.ts';
 import { useForm } from './use-form.ts';
 import type { Task } from './use-task.ts';
 
@@ -51,8 +52,8 @@ export function BotForm({ bot, task }: { bot: Bot; task: Task }) {
   const { client } = useSession();
   const model = useSelected((state) => state.model);
   const { values, set, isChanged, save: saveValues } = useForm(valuesOf(bot, model));
-  const [file, setFile] = useState<File>();
-  const [saved, setSaved] = useState(0);
+  const picture = useFile();
+  const { file } = picture;
   const problems = problemsOf(task, botCauses);
   const send = async (changed: Partial<Values>) =>
     client.updateBot({ bot_id: bot.id, ...(await paramsOf(client, changed)), ...(file ? { file } : {}) });
@@ -60,15 +61,19 @@ export function BotForm({ bot, task }: { bot: Bot; task: Task }) {
     event.preventDefault();
     void task.run(async () => {
       await saveValues(send);
-      setFile(undefined);
-      setSaved(saved + 1);
+      picture.end(file);
     }, t('saved'));
   };
   return (
     <form className="stack panel" onSubmit={save}>
       <NameField value={values.full_name} problem={problems.of('name')} onChange={(full_name) => set({ full_name })} />
       <ProblemField label={t('newPicture')} problem={problems.of('picture')}>
-        <input key={saved} type="file" accept="image/*" onChange={(event) => setFile(event.target.files?.[0])} />
+        <input
+          key={picture.key}
+          type="file"
+          accept="image/*"
+          onChange={(event) => picture.choose(event.target.files?.[0])}
+        />
       </ProblemField>
       <OwnerField owner={values.bot_owner_id} onChange={(bot_owner_id) => set({ bot_owner_id })} />
       <RoleField model={model} values={values} onChange={(role) => set({ role })} />

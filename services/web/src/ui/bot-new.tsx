@@ -6,6 +6,7 @@ import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { ProblemField, problemsOf } from './problem-field.tsx';
 import { useSession } from './session-context.tsx';
+import { useFile } from './use-file.ts';
 import { useTask } from './use-task.ts';
 
 const empty = { name: '', shortName: '', url: '', interface: 1 };
@@ -15,9 +16,8 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
   const { client } = useSession();
   const [values, setValues] = useState(empty);
   const [chosen, setChosen] = useState<number>(botKinds.generic);
-  const [file, setFile] = useState<File>();
-  /** A new key empties the field of the file. */
-  const [made, setMade] = useState(0);
+  const picture = useFile();
+  const { file } = picture;
   const task = useTask();
   const problems = problemsOf(task, botCauses);
   const kind = mayAll ? chosen : botKinds.incoming;
@@ -35,8 +35,7 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
       });
       // Keep the texts that were typed meanwhile.
       setValues((now) => (now === values ? empty : now));
-      setFile(undefined);
-      setMade(made + 1);
+      picture.end(file);
     }, t('theBotIsInTheListIt'));
   };
   const isComplete =
@@ -76,7 +75,12 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
         />
       )}
       <ProblemField label={t('pictureOfTheBot')} problem={problems.of('picture')}>
-        <input key={made} type="file" accept="image/*" onChange={(event) => setFile(event.target.files?.[0])} />
+        <input
+          key={picture.key}
+          type="file"
+          accept="image/*"
+          onChange={(event) => picture.choose(event.target.files?.[0])}
+        />
       </ProblemField>
       <button type="submit" className="primary" disabled={task.isBusy || !isComplete}>
         {t('createTheBot')}

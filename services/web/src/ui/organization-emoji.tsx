@@ -5,6 +5,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useFile } from './use-file.ts';
 import { useTask } from './use-task.ts';
 
 /** The emoji that people of the organization added. */
@@ -49,9 +50,8 @@ const nameOfFile = (file: string): string =>
 function NewEmoji() {
   const { client } = useSession();
   const [name, setName] = useState('');
-  const [file, setFile] = useState<File>();
-  /** A new key empties the field of the file. */
-  const [made, setMade] = useState(0);
+  const picture = useFile();
+  const { file } = picture;
   const task = useTask();
   const add = (event: FormEvent): void => {
     event.preventDefault();
@@ -60,21 +60,20 @@ function NewEmoji() {
       await client.addRealmEmoji({ emoji_name: name, file });
       // Keep the text that was typed meanwhile.
       setName((now) => (now === name ? '' : now));
-      setFile(undefined);
-      setMade(made + 1);
+      picture.end(file);
     }, t('theEmojiIsAdded'));
   };
   return (
     <form className="stack" onSubmit={add}>
       <Field label={t('picture')}>
         <input
-          key={made}
+          key={picture.key}
           type="file"
           accept="image/*"
           required
           onChange={(event) => {
             const chosen = event.target.files?.[0];
-            setFile(chosen);
+            picture.choose(chosen);
             if (chosen && name === '') setName(nameOfFile(chosen.name));
           }}
         />
