@@ -259,3 +259,29 @@ test('a corrected option keeps those who chose it, and a removed one is confirme
   }
   await leave(visit);
 });
+
+test('an option that somebody else added meanwhile is shown if the same one is refused', async () => {
+  const red = { 0: { text: 'Red', order: '0' } };
+  const { id } = await owner().createProfileField({ name: 'Color', hint: '', field_type: 3, field_data: red });
+  const { visit, dialog } = await openSection('Profile fields');
+  await dialog.getByRole('button', { name: 'Change Color' }).click();
+  const card = dialog.getByRole('listitem').filter({ hasText: 'Color' });
+  const save = card.getByRole('button', { name: 'Save the field' });
+  await card.getByLabel('New name of Red').fill('Blue');
+  const field_data = { ...red, 1: { text: 'Blue', order: '1' } };
+  await owner().updateProfileField({ field_id: id, field_data });
+  await save.click();
+  await card.locator('.outcome.alarm').waitFor();
+  const theirs = card.getByLabel('New name of Blue');
+  await theirs.waitFor();
+  expect(await card.getByLabel('New name of Red').inputValue()).toBe('Blue');
+  for (let click = 0; click < 2; click++)
+    await card.getByRole('button', { name: 'Remove Blue, also from profiles' }).click();
+  await save.click();
+  const options = async () => {
+    const one = (await owner().getProfileFields()).custom_fields.find((other) => other.id === id);
+    return JSON.parse(one?.field_data ?? '{}') as unknown;
+  };
+  await expect.poll(options).toEqual({ 0: { text: 'Blue', order: '0' } });
+  await leave(visit);
+});

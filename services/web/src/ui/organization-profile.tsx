@@ -210,10 +210,14 @@ function FieldForm({ field, load }: Pick<FieldCardProps, 'field' | 'load'>) {
   const save = (event: FormEvent): void => {
     event.preventDefault();
     void task.run(async () => {
-      await form.save(send);
-      // Keep the text that was typed meanwhile.
-      setLines((now) => (now === lines ? '' : now));
-      await load();
+      try {
+        await form.save(send);
+        // Keep the text that was typed meanwhile.
+        setLines((now) => (now === lines ? '' : now));
+      } finally {
+        // The server may have refused an option because somebody else added the same one.
+        await load();
+      }
     }, t('saved'));
   };
   const set = (changes: Changes): void =>
