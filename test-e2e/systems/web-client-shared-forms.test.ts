@@ -241,6 +241,13 @@ test('a corrected option keeps those who chose it, and a removed one is confirme
   await card.getByRole('button', { name: 'Up Attic' }).click();
   for (let click = 0; click < 2; click++)
     await card.getByRole('button', { name: 'Remove Kitchen, also from profiles' }).click();
+  // The button that had the focus is gone, or disabled.
+  await card.getByRole('list', { name: 'Options' }).waitFor();
+  const focused = () => visit.page.evaluate(`document.activeElement.getAttribute('aria-label')`);
+  await expect.poll(focused).toBe('New name of Attic');
+  await card.getByRole('button', { name: 'Up Garden' }).click();
+  await expect.poll(focused).toBe('New name of Garden');
+  await card.getByRole('button', { name: 'Down Garden' }).click();
   await save.click();
   await expect.poll(known).toMatchObject({
     options: {

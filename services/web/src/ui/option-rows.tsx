@@ -1,3 +1,4 @@
+import { useRef } from 'react';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { OrderButtons } from './order-buttons.tsx';
@@ -13,10 +14,22 @@ interface OptionRowsProps {
 
 /** The options of a profile field. A corrected text stays the same option, so that those who chose it keep it. */
 export function OptionRows({ before, options, isBusy, onChange }: OptionRowsProps) {
-  const move = (at: number, step: number): void =>
+  const list = useRef<HTMLUListElement>(null);
+  /** The button that had the focus disappears, or is disabled. Without options, the field of new ones gets the focus. */
+  const focusField = (at: number): void => {
+    const ofForm = list.current?.closest('form')?.querySelector('textarea');
+    (list.current?.querySelectorAll('input')[at] ?? ofForm)?.focus();
+  };
+  const move = (at: number, step: number): void => {
+    if (at + step === 0 || at + step === options.length - 1) focusField(at);
     onChange(options.toSpliced(at, 1).toSpliced(at + step, 0, ...options.slice(at, at + 1)));
+  };
+  const remove = (at: number): void => {
+    focusField(at === options.length - 1 ? at - 1 : at + 1);
+    onChange(options.toSpliced(at, 1));
+  };
   return (
-    <ul className="cards">
+    <ul className="cards" ref={list} aria-label={t('options')}>
       {options.map(({ key, text }, at) => {
         const name = before.find((one) => one.key === key)?.text ?? text;
         return (
@@ -44,7 +57,7 @@ export function OptionRows({ before, options, isBusy, onChange }: OptionRowsProp
                 action={t('remove')}
                 full={t('removeNameAlsoFromProfiles', { name })}
                 isDisabled={isBusy}
-                onConfirm={() => onChange(options.toSpliced(at, 1))}
+                onConfirm={() => remove(at)}
               />
             </div>
           </li>

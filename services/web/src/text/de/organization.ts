@@ -112,6 +112,7 @@ export const organization = {
   addTheField: 'Feld hinzufügen',
   nameOfTheField: 'Name des Felds',
   hintForThoseWhoFillItIn: 'Hinweis zum Ausfüllen',
+  options: 'Optionen',
   optionsOneInEachLine: 'Optionen, eine pro Zeile',
   moreOptionsOneInEachLine: 'Weitere Optionen, eine pro Zeile',
   removeNameAlsoFromProfiles: '{name} entfernen, auch aus Profilen',

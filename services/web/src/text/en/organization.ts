@@ -111,6 +111,7 @@ export const organization = {
   addTheField: 'Add the field',
   nameOfTheField: 'Name of the field',
   hintForThoseWhoFillItIn: 'Hint for those who fill it in',
+  options: 'Options',
   optionsOneInEachLine: 'Options, one in each line',
   moreOptionsOneInEachLine: 'More options, one in each line',
   removeNameAlsoFromProfiles: 'Remove {name}, also from profiles',

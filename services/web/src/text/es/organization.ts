@@ -111,6 +111,7 @@ export const organization = {
   addTheField: 'Añadir el campo',
   nameOfTheField: 'Nombre del campo',
   hintForThoseWhoFillItIn: 'Indicación para quienes lo rellenan',
+  options: 'Opciones',
   optionsOneInEachLine: 'Opciones, una por línea',
   moreOptionsOneInEachLine: 'Más opciones, una por línea',
   removeNameAlsoFromProfiles: 'Quitar {name}, también de los perfiles',

@@ -111,6 +111,7 @@ export const organization = {
   addTheField: '項目を追加',
   nameOfTheField: '項目名',
   hintForThoseWhoFillItIn: '入力者向けのヒント',
+  options: '選択肢',
   optionsOneInEachLine: '選択肢（1行に1つ）',
   moreOptionsOneInEachLine: '選択肢の追加（1行に1つ）',
   removeNameAlsoFromProfiles: '{name}を削除（プロフィールからも削除）',
