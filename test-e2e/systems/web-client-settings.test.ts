@@ -313,11 +313,11 @@ test('a user is offered only the kinds of bots that they may create, even after 
 });
 
 test('an administrator reads the settings and permissions of owners, and cannot change them', async () => {
-  const { user_id } = web.system.people.member2;
+  const { user_id } = web.system.people.moderator;
   await web.clientOf('owner').updateUser({ user_id_or_email: String(user_id), role: 200 });
   for (const [who, isFixed] of [
     ['owner', false],
-    ['member2', true],
+    ['moderator', true],
   ] as const) {
     const visit = await web.visit(who);
     const dialog = await openDialog(visit.page, 'Organization');
