@@ -4,7 +4,7 @@ import { type MailServer, startMailServer } from '../mail-server.ts';
 import { openDialog } from '../web-look.ts';
 import { message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
 
-/** What people do in the web client while the server has not answered yet, in Chromium. */
+/** These tests hold requests of the web client in Chromium and act before the server responds. */
 
 let web: Web;
 let mails: MailServer;

@@ -169,8 +169,8 @@ const backstops = {
 } as const;
 
 /**
- * Nobody needs temporary tables, with which names could be shadowed, nor a place in schema public. At every run, because
- * a dump has no rights on the database, and a new database that it is restored into grants both to everybody.
+ * Services create no temporary tables, because these could shadow names, and nothing in schema public. Every run revokes
+ * both rights: a new database grants them to all roles, and a dump that is restored into it does not contain their revocation.
  */
 const revokeFromAll = `DO $$ BEGIN
   EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());

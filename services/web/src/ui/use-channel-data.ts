@@ -14,8 +14,8 @@ const isNews = (event: ChatEvent): boolean =>
   event.type === 'stream' && !(event.op === 'update' && notShown.has(event.property));
 
 /**
- * What the server says about channels. It is loaded again after each event that changes what is shown. Give the same
- * function each time.
+ * Loads data about channels, and loads them again after each event that changes shown properties. Pass the same function
+ * in each render.
  */
 export function useChannelData<T>(fetch: () => Promise<T>) {
   const session = useSession();
