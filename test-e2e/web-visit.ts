@@ -7,7 +7,7 @@ import { buildWebClient } from '@natter/web/build';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openBrowser } from './browsers.ts';
 
-export type PersonName = 'owner' | 'member' | 'member2';
+export type PersonName = 'owner' | 'moderator' | 'member' | 'member2';
 
 export interface Visit {
   page: Page;
