@@ -26,3 +26,35 @@ export async function openDialog(page: Page, name: string): Promise<Locator> {
   await dialog.waitFor();
   return dialog;
 }
+
+/** Antialiasing of the same element may differ between two screenshots, by at most 42 in the cases that were seen. */
+const visibleDifference = 64;
+
+/** How many pixels of each two screenshots differ visibly, in one of the colors. Images of different sizes differ entirely. */
+export async function differingPixels(page: Page, before: Buffer[], after: Buffer[]): Promise<number[]> {
+  const shots = [before, after].map((images) => images.map((image) => image.toString('base64')));
+  // A page without the client's security policy.
+  const blank = await page.context().newPage();
+  const counts = await blank.evaluate(countDiffering, { shots, limit: visibleDifference });
+  await blank.close();
+  return counts;
+}
+
+/** Runs in the page. */
+async function countDiffering({ shots, limit }: { shots: string[][]; limit: number }): Promise<number[]> {
+  const pixelsOf = async (shot: string): Promise<ImageData> => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${shot}`)).blob());
+    const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+    if (!context) throw new Error('there is no canvas');
+    context.drawImage(image, 0, 0);
+    return context.getImageData(0, 0, image.width, image.height);
+  };
+  const [before = [], after = []] = await Promise.all(shots.map((images) => Promise.all(images.map(pixelsOf))));
+  return before.map(({ data, width }, shot) => {
+    const other = after[shot];
+    if (other?.width !== width || other.data.length !== data.length) return data.length / 4;
+    const isDifferent = (value: number, index: number): boolean => Math.abs(value - (other.data[index] ?? 0)) > limit;
+    return new Set([...data.keys()].filter((index) => isDifferent(data[index] ?? 0, index)).map((index) => index >> 2))
+      .size;
+  });
+}
