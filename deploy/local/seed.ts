@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { ChatError, type ParamsOf, type RequestMeta, roles, userOperations } from '@natter/contracts';
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
@@ -128,13 +128,15 @@ const sendTo =
     const [method = '', path = ''] = route.split(' ');
     const authorization = `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`;
     const query = method === 'GET' ? `?${new URLSearchParams(form)}` : '';
-    const response = await fetch(`${url}/api/v1${path}${query}`, {
-      method,
-      headers: { authorization, ...(once === undefined ? {} : { 'idempotency-key': once }) },
-      ...(method === 'GET' ? {} : { body: new URLSearchParams(form) }),
-    });
-    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
-    return response.json();
+    const headers = { authorization, ...(method === 'GET' ? {} : { 'idempotency-key': once ?? randomUUID() }) };
+    const body = method === 'GET' ? {} : { body: new URLSearchParams(form) };
+    // Right after the start a busy machine may not answer within the deadline of a request.
+    for (const end = Date.now() + 120_000; ; await new Promise((resolve) => setTimeout(resolve, 200))) {
+      const response = await fetch(`${url}/api/v1${path}${query}`, { method, headers, ...body });
+      if (response.ok) return response.json();
+      const text = await response.text();
+      if (response.status !== 503 || Date.now() > end) throw new Error(`${path}: ${text}`);
+    }
   };
 
 /**

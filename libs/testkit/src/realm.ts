@@ -32,6 +32,9 @@ export interface Realm {
   setJwtKey(algorithm?: ParamsOf<typeof jwtOperations.setJwtKey>['algorithm'], key?: string): Promise<void>;
 }
 
+/** On a busy machine a realm and its passwords take longer than usual. A repeated call would make another account. */
+const timeoutMs = 120_000;
+
 const bus = lazily(() =>
   connectBus({
     url: inject('natterNatsUrl'),
@@ -55,7 +58,7 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
   const { realm_id } = await connection.call(
     userOperations.createRealm,
     { host, realm_name: name, is_default: false, realm_url: `http://${host}`, owner: undefined },
-    { meta },
+    { meta, timeoutMs },
   );
   let count = 0;
   const create: Realm['person'] = async ({ role = 'member', full_name, email, hasPassword = havePasswords } = {}) => {
@@ -69,7 +72,7 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
     const made = await connection.call(
       userOperations.addPerson,
       { ...account, role: roles[role], can_create_users: isAdmin, can_change_user_emails: role === 'owner' },
-      { meta: { ...meta, realmId: realm_id } },
+      { meta: { ...meta, realmId: realm_id }, timeoutMs },
     );
     return new Client(at, { ...account, ...made });
   };

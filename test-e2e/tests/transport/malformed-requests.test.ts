@@ -271,13 +271,15 @@ describe('valid HTTP with unusual values', () => {
     ['/api/v1/users/%ff', '400'],
     ['/no/such/path', '404'],
   ])('such as a thousand pipelined requests for %s gets 64 responses and then 503', async (path, status) => {
-    const socket = await RawSocket.open(member.url);
-    socket.send(get(path).repeat(1_000));
-    await socket.closed;
-    const statuses = [...socket.received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, found]) => found);
-    expect(statuses.slice(0, 64)).toEqual(Array(64).fill(status));
-    expect(statuses.slice(64)).toEqual(['503']);
-    expect((await member.get('/users/me')).status).toBe(200);
+    const statuses = async (): Promise<(string | undefined)[]> => {
+      const socket = await RawSocket.open(member.url);
+      socket.send(get(path).repeat(1_000));
+      await socket.closed;
+      return [...socket.received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, found]) => found);
+    };
+    // On a busy machine the last of the 64 requests may reach their deadline.
+    await expect.poll(statuses).toEqual([...Array(64).fill(status), '503']);
+    await member.ok('GET', '/users/me');
   });
 
   test('gets a content type and nosniff in every response', async () => {

@@ -30,7 +30,9 @@ test('while Redis is slow, counts continue from its last answer', async () => {
   const attempts = createAttempts({ redis } as unknown as LogRedis);
   expect([await attempts.add(1, 'guess', 60), await attempts.left(1, 'wait')]).toEqual([5, 30]);
   isSlow = true;
-  expect([await attempts.add(1, 'guess', 60), await attempts.left(1, 'wait')]).toEqual([6, 30]);
+  expect(await attempts.add(1, 'guess', 60)).toBe(6);
+  const left = await attempts.left(1, 'wait');
+  expect(left > 0 && left <= 30).toBe(true);
   await attempts.drop(1, 'guess');
   expect(await attempts.add(1, 'guess', 60)).toBe(1);
 });
