@@ -37,8 +37,8 @@ export function OwnFields() {
   const save = (event: FormEvent): void => {
     event.preventDefault();
     void task.run(async () => {
-      await form.save(send);
-      await load();
+      // Also after a refusal: an administrator may have removed a field or an option.
+      await form.save(send).finally(load);
     }, t('yourProfileIsSaved'));
   };
   if (fields.length === 0) return <Outcome task={task} />;

@@ -33,10 +33,8 @@ export function useOrderedList<T extends { id: number }>({ fetch, reorder }: Sou
   const load = useCallback(async () => setAll(await fetch()), [fetch]);
   useEffect(() => void task.run(load), [load]);
   const change = (work: () => Promise<unknown>, done: string): void =>
-    void task.run(async () => {
-      await work();
-      await load();
-    }, done);
+    // Also after a refusal: another administrator may have changed the list.
+    void task.run(() => work().finally(load), done);
   const ids = (all ?? []).map(({ id }) => id);
   const placeOf = (at: number): Place => ({
     isBusy: task.isBusy,
