@@ -73,11 +73,14 @@ function PermissionField({ level, permission, value, isFixed, onSave }: Permissi
   const before = draft?.before ?? value;
   const edited = draft?.value ?? (typeof value === 'number' ? undefined : value);
   const edit = (next: Custom): void => setDraft({ value: next, before });
-  const save = (next: GroupSetting): void =>
+  const save = (next: GroupSetting): void => {
+    const sent = draft;
     void task.run(async () => {
       await onSave({ new: next, old: before });
-      setDraft(undefined);
+      // Edits that were made during the request are not saved yet.
+      setDraft((now) => (now === undefined || now === sent ? undefined : { value: now.value, before: next }));
     }, t('saved'));
+  };
   const choose = (chosen: string): void => {
     if (chosen === custom) edit(asCustom(value));
     else save(Number(chosen));
@@ -145,7 +148,9 @@ function CustomValue({ label, groups, value, isChanged, isFixed, task, onChange,
         label={t('addPersonOrGroupTo', { label })}
         members={{ people, groups: subgroups }}
         groups={groups}
-        isDisabled={task.isBusy || isFixed}
+        isDisabled={task.isBusy}
+        mayAdd={!isFixed}
+        mayRemove={() => !isFixed}
         onAdd={(kind, id) =>
           onChange(
             kind === 'people'
