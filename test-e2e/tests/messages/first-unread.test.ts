@@ -52,16 +52,3 @@ test('the first unread message may be in an unmuted topic of a muted channel', a
   await set(0);
   expect(await anchorOf({})).toBe(inOpen);
 });
-
-test('the first unread message may have been moved out of a muted channel', async () => {
-  const { owner, member } = realm;
-  await member.ok('POST', '/mark_all_as_read');
-  const send = async (to: number): Promise<number> =>
-    (await owner.ok('POST', '/messages', { type: 'channel', to, topic: 'moved', content: 'x' })).id;
-  const [moved] = [await send(quiet), await send(quiet)];
-  const later = await send(open);
-  expect(await anchorOf({})).toBe(later);
-  const told = { send_notification_to_new_thread: false, send_notification_to_old_thread: false };
-  await owner.ok('PATCH', `/messages/${moved}`, { stream_id: open, propagate_mode: 'change_one', ...told });
-  expect(await anchorOf({})).toBe(moved);
-});

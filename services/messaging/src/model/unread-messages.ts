@@ -29,7 +29,7 @@ export const unreadMessages = (
   }: {
     among?: UnreadAmong;
     where?: Fragment;
-    /** Whether to leave out the messages that are still in muted channels in which the user unmuted no topic. */
+    /** Whether to leave out the messages of muted channels in which the user unmuted no topic. */
     skipsMuted?: boolean;
     order: 'ASC' | 'DESC';
   },
@@ -58,12 +58,10 @@ function candidates(
     WHERE u.realm_id = ${realmId} AND u.user_id = ${userId} AND u.flag = 'unread'`;
   const ofChannels =
     among === 'all'
-      ? sql.fragment`SELECT r.id, false AS is_marked FROM messaging.subscription_period p,
-        LATERAL (SELECT ${skipsMuted ? isNotMuted(realmId, userId) : sql.fragment`true`} AS is_shown OFFSET 0) c, LATERAL (
+      ? sql.fragment`SELECT r.id, false AS is_marked FROM messaging.subscription_period p, LATERAL (
           SELECT r.id FROM messaging.message r WHERE r.realm_id = p.realm_id AND r.sent_channel_id = p.channel_id
-            AND r.id > greatest(p.from_id, ${floorOf(realmId, userId)}) AND (p.to_id IS NULL OR r.id < p.to_id)
-            AND (c.is_shown OR r.channel_id IS DISTINCT FROM p.channel_id) OFFSET 0) r
-        WHERE p.realm_id = ${realmId} AND p.user_id = ${userId}`
+            AND r.id > greatest(p.from_id, ${floorOf(realmId, userId)}) AND (p.to_id IS NULL OR r.id < p.to_id) OFFSET 0) r
+        WHERE p.realm_id = ${realmId} AND p.user_id = ${userId} AND ${skipsMuted ? isNotMuted(realmId, userId) : sql.fragment`true`}`
       : undefined;
   const ofChannel =
     typeof among === 'object'
