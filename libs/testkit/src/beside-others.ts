@@ -1,6 +1,9 @@
 import { openRealm } from './realm.ts';
 
-/** Sends a costly request while a user of another realm repeats one to the same service, which succeeds, rarely at a second attempt (`few-repetitions.ts`). */
+/**
+ * Sends a costly request while a user of another realm repeats one to the same service, which succeeds.
+ * `few-repetitions.ts` limits how many of them may need a second attempt.
+ */
 export async function besideOthers<R>(path: string, send: () => Promise<R>): Promise<R> {
   const { member } = await openRealm();
   let isDone = false;

@@ -178,8 +178,9 @@ async function identify(
 }
 
 /**
- * The API ignores cookies, and `/json` everything else: browsers are not asked for the password of the header, so that
- * pages of other sites cannot make them send it, and a cookie is accepted only where requests of other sites are refused. Files are opened with either.
+ * The API ignores cookies, and `/json` everything else. Browsers are not asked for the password of the header, so that
+ * pages of other sites cannot make them send it. A cookie is accepted only where requests of other sites are refused.
+ * Files are opened with either.
  */
 function shownBy(
   request: FastifyRequest,

@@ -78,7 +78,7 @@ function PermissionField({ level, permission, value, isFixed, onSave }: Permissi
     void task.run(async () => {
       await onSave({ new: next, old: before });
       // Edits that were made during the request are not saved yet.
-      setDraft((now) => (now === undefined || now === sent ? undefined : { value: now.value, before: next }));
+      setDraft((now) => (now && now !== sent ? { ...now, before: next } : undefined));
     }, t('saved'));
   };
   const choose = (chosen: string): void => {
