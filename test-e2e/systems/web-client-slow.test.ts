@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../mail-server.ts';
 import { openDialog } from '../web-look.ts';
@@ -48,12 +48,19 @@ async function slowly(page: Page, path: RegExp, { begin, meanwhile }: Work): Pro
     await released.promise;
     await route.continue();
   });
-  const answer = page.waitForResponse((one) => one.request().method() !== 'GET' && path.test(one.url()));
+  const isWrite = (one: Request) => one.method() !== 'GET' && path.test(one.url());
+  // Chromium reports some answers that the page has read entirely as aborted. `finished()` would wait forever for those.
+  const ended = Promise.race([
+    page.waitForEvent('requestfinished', isWrite),
+    page.waitForEvent('requestfailed', isWrite),
+  ]);
+  const answer = page.waitForResponse((one) => isWrite(one.request()));
   await begin();
   await asked.promise;
   await meanwhile();
   released.resolve();
-  await (await answer).finished();
+  await answer;
+  await ended;
   // The page handles the answers in their order.
   await page.evaluate("fetch('/json/server_settings').then((answer) => answer.text())");
   await page.unroute(path);
