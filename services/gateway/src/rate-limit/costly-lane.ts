@@ -113,6 +113,7 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
   return {
     async run(tenant, work) {
       const realm = realmOf(tenant.realmId);
+      if (tenant.hostRealmId !== undefined) realmOf(tenant.hostRealmId);
       const person = personOf(realm, tenant.userId);
       const kind = kindOf(person);
       const held = kind && (await admitted(realm, tenant, kind));
@@ -250,7 +251,7 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
       const costMs = shares.heavy.get(id)?.ms ?? 0;
       if (!here.has(id)) realm.cap = Math.min(realm.cap, startCap);
       else if (isDisturbed && costMs > (realm.cap < 1 ? 0 : lowCostMs)) lower(realm, leastCapOf(realm));
-      else if (!isDisturbed && !shares.isShared) realm.cap = maxCap;
+      else if (!isDisturbed && !shares.hasOtherThan(id)) realm.cap = maxCap;
       else if (!isDisturbed && (realm.cap >= 1 || disturbance.isCalm)) raise(realm, isWaiting(id));
     }
     startWaiting();
@@ -277,11 +278,11 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
   }
 
   function forget(): void {
-    for (const [id, realm] of realms) {
-      const { people, strangers } = realm;
+    for (const [id, { people, strangers, held, seenAt }] of realms) {
       forgetUnseen(people, forgetPersonMs);
       forgetUnseen(strangers, forgetStrangerMs);
-      if (people.size + strangers.size === 0 && realm.held.length === 0 && !isWaiting(id)) realms.delete(id);
+      const isUsed = people.size + strangers.size + held.length > 0 || isWaiting(id);
+      if (!isUsed && now() - seenAt > activeMs) realms.delete(id);
     }
     if (realms.size > 0) return;
     clearInterval(timer);

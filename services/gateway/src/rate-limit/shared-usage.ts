@@ -74,11 +74,16 @@ interface Shares {
    * realms crowd out others, only these and realms that cost more than they do together.
    */
   heavy: Usages;
-  /** The expensive requests of at least one realm cost clearly less than an equal share. */
+  /**
+   * The expensive requests of at least one realm cost clearly less than an equal share. Requests without an account are no
+   * such realm: the users of a busy realm send some, too.
+   */
   hasLight: boolean;
-  /** More than one realm is active. */
-  isShared: boolean;
+  /** Whether another realm is active than this one, apart from requests without an account. */
+  hasOtherThan(realmId: number): boolean;
 }
+
+const isRealm = (id: number): boolean => id >= 0;
 
 /**
  * Over realms that were recently served here or by other gateways. `crowding`: realms that delay others by the number of
@@ -95,7 +100,7 @@ export function sharesOf(here: Usages, elsewhere: Usages, crowding: ReadonlySet<
     totalMs > equalTotal / 2 && (crowding.has(id) || totalMs > ofCrowds);
   return {
     heavy: new Map(all.filter(([id, usage]) => usage.ms > equal && mayDelay(id, usage))),
-    hasLight: all.some(([, { ms }]) => ms < equal * 0.8),
-    isShared: all.length > 1,
+    hasLight: all.some(([id, { ms }]) => isRealm(id) && ms < equal * 0.8),
+    hasOtherThan: (realmId) => all.some(([id]) => isRealm(id) && id !== realmId),
   };
 }

@@ -1,10 +1,15 @@
 import type { Actor, RequestMeta } from '@natter/contracts';
-import { type Tenant, tenantWithoutAccount } from '@natter/service-kit';
+import { type Tenant as ServiceTenant, tenantWithoutAccount } from '@natter/service-kit';
 
-export type { Tenant };
+export interface Tenant extends ServiceTenant {
+  /** The realm to whose host a request without an account was sent. It is active, as if one of its users had sent the request. */
+  hostRealmId?: number;
+}
 
 /** A bot uses what its owner may use, because one person may own many bots. */
 export const personOf = ({ userId, botOwnerId }: Actor): number => botOwnerId ?? userId;
 
 export const tenantOf = ({ meta, actor }: { meta: RequestMeta; actor: Actor | undefined }): Tenant =>
-  actor ? { realmId: actor.realmId, userId: personOf(actor) } : tenantWithoutAccount(meta.network ?? '');
+  actor
+    ? { realmId: actor.realmId, userId: personOf(actor) }
+    : { ...tenantWithoutAccount(meta.network ?? ''), hostRealmId: meta.realmId };
