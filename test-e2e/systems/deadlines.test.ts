@@ -350,3 +350,15 @@ describe('administrators see the unavailable service and all other values', () =
     await ask('DELETE', '/events', { queue_id: body.queue_id });
   });
 });
+
+test('a request waits for the look-up of its sender and of the rules for as long as for its own statements', async () => {
+  const { moderator } = system.people;
+  const send = () =>
+    request(system.url, moderator, 'POST /messages', { type: 'direct', to: `[${who.user_id}]`, content: 'late' });
+  const sending = withLocked('users.account, users.realm', async () => {
+    const sent = send();
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    return { sent };
+  });
+  expect((await (await sending).sent).status).toBe(200);
+});

@@ -143,7 +143,6 @@ export const botOperations = {
     params: { user_id: json(id) },
     result: z.object({ default_events_register_stream: z.string().nullable(), default_all_public_streams: bool }),
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   reveal: operation({
     name: 'reveal',
@@ -156,7 +155,6 @@ export const botOperations = {
     params: { user_id: json(id), kind: text(z.enum(withheldKinds)), id: json(id), fields: json(list(string(50), 10)) },
     result: z.record(z.string(), z.unknown()),
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   getOutgoingWebhook: operation({
     name: 'get-outgoing-webhook',
@@ -179,7 +177,6 @@ export const botOperations = {
         .nullable(),
     }),
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   regenerateBotApiKey: operation({
     name: 'regenerate-bot-api-key',

@@ -14,6 +14,5 @@ export const channelTopicOperations = {
     params: { channel_id: json(id) },
     result: z.object({ has_named_topics: bool }),
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
 };

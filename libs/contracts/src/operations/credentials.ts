@@ -70,7 +70,6 @@ export const credentialOperations = {
     params: { email: text(string(1_000).optional()), api_key: text(string(1_000)) },
     result: actorSchema,
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   authenticateSession: operation({
     name: 'authenticate-session',
@@ -81,7 +80,6 @@ export const credentialOperations = {
     params: { session: text(string(100)) },
     result: z.object({ actor: actorSchema, seconds_left: z.number() }),
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   refreshActor: operation({
     name: 'refresh-actor',
@@ -92,7 +90,6 @@ export const credentialOperations = {
     params: { user_id: json(id), key_id: text(string(1_000)) },
     result: actorSchema,
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   describeActor: operation({
     name: 'describe-actor',
@@ -104,7 +101,6 @@ export const credentialOperations = {
     result: actorSchema,
     errors: ['BAD_REQUEST', 'USER_DEACTIVATED'],
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   issueApiKey: operation({
     name: 'issue-api-key',

@@ -178,7 +178,6 @@ export const eventQueueOperations = {
     result: queueRecordSchema,
     errors: ['BAD_EVENT_QUEUE_ID'],
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   touchQueues: operation({
     name: 'touch-queues',

@@ -191,6 +191,5 @@ export const groupOperations = {
     params: { group_id: json(id) },
     result: z.object({ objections: z.array(groupUseSchema) }),
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
 };

@@ -198,6 +198,5 @@ export const invitationOperations = {
     params: { stream_ids: json(distinctIds(1_000)) },
     errors,
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
 };

@@ -249,6 +249,5 @@ export const messageReadingOperations = {
     params: { user_id: json(id) },
     result: z.object({ max_message_id: z.int() }),
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
 };

@@ -19,7 +19,6 @@ export const userVisibilityOperations = {
     params: { user_id: json(id) },
     result: z.object({ hidden: idSetSchema, hidden_from: idSetSchema }),
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   /** Called by users when a realm begins to limit its guests; afterwards a consumer updates the projection. */
   listSubscribers: operation({

@@ -268,7 +268,6 @@ export const userOperations = {
     summary: 'What other services decide by of a realm, with its version. Bus only.',
     result: realmPolicySchema,
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   findRealm: operation({
     name: 'find-realm',
@@ -281,6 +280,5 @@ export const userOperations = {
     result: z.object({ realm_id: z.int(), realm_url: z.string(), host: z.string().optional() }),
     errors: ['NONEXISTENT_SUBDOMAIN'],
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
 };

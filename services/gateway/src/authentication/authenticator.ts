@@ -9,7 +9,7 @@ import {
   type RequestMeta,
   userOperations,
 } from '@natter/contracts';
-import { type Bus, createSharedCache, heapBytes, stringBytes } from '@natter/service-kit';
+import { type Bus, createSharedCache, heapBytes, stringBytes, withDeadline } from '@natter/service-kit';
 import { createLookUps } from './look-ups.ts';
 
 /** A request authenticates itself by the Basic header or by the session in its cookie. */
@@ -46,6 +46,8 @@ type Changed = readonly number[] | 'all';
 
 const keepMs = 60_000;
 const bridgeMs = 60_000;
+/** How long a poll waits for users before it uses the cached actor. */
+const bridgeAfterMs = 5_000;
 const statusBridgeMs = 600_000;
 /** Memory of an entry in the list of its user's keys. */
 const inKeysOf = 250;
@@ -117,11 +119,12 @@ export function createAuthenticator(
       const cached = cache.get(meta.realmId, asked.cacheKey);
       if (cached && cached.until > performance.now() && isCurrent(meta.realmId, meta)) return cached.actor;
       if (cached && purpose === 'server status' && cached.bridgedUntil > performance.now()) return cached.actor;
+      const bridge = purpose === 'poll' && cached && cached.until + bridgeMs > performance.now() ? cached : undefined;
+      if (!bridge) return lookUp(asked, by);
       try {
-        return await lookUp(asked, by);
+        return await withDeadline(bridgeAfterMs, () => lookUp(asked, by));
       } catch (error) {
-        const isBridged = purpose === 'poll' && cached && cached.until + bridgeMs > performance.now();
-        if (isOutage(error) && isBridged) return cached.actor;
+        if (isOutage(error)) return bridge.actor;
         throw error;
       }
     },

@@ -39,6 +39,5 @@ export const postingRulesOperations = {
     result: postingRulesSchema,
     errors: ['STREAM_DOES_NOT_EXIST'],
     isReadOnly: true,
-    deadlineMs: 5_000,
   }),
 };
