@@ -17,7 +17,7 @@ import { newConfirmation } from '../model/confirmations.ts';
 import { hashPassword, verifyPassword } from '../model/credentials/passwords.ts';
 import { endCredentials } from '../model/end-credentials.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
-import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import { changeFullName, checkedFullName } from '../model/full-name.ts';
 import { confirmEmailMail } from '../model/mail/mails.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import { announceSetting } from '../model/settings-events.ts';
@@ -156,9 +156,7 @@ async function storeName(work: Work, realm: Realm, row: AccountRow, given: strin
   if (given.trim() === row.full_name) return ['full_name'];
   if (realm.settings.name_changes_disabled && row.role > roles.administrator)
     throw badRequest('Name changes are disabled in this organization.');
-  const name = checkedFullName(given);
-  await requireUniqueName(work, realm, name, row.id);
-  await changeFullName(work, row.id, name);
+  await changeFullName(work, realm, row, checkedFullName(given));
   return [];
 }
 
