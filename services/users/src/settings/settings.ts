@@ -23,6 +23,7 @@ import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import { announceSetting } from '../model/settings-events.ts';
 import type { SettingsTools } from '../model/settings-tools.ts';
 import { readSettings } from '../model/stored-settings.ts';
+import { lockUserVisibility } from '../model/user-visibility.ts';
 
 type Params = ParamsOf<typeof settingsOperations.updateSettings>;
 
@@ -118,12 +119,7 @@ async function store(
   params: Params,
   secrets: Secrets | undefined,
 ): Promise<{ ignored: string[]; mail: Mail | undefined }> {
-  // The check of a name locks the realm, which is locked before accounts. The receivers of the other changes depend on roles.
-  const isLocked =
-    params.full_name !== undefined ||
-    params.email_address_visibility !== undefined ||
-    params.allow_private_data_export !== undefined;
-  const realm = isLocked ? await lockRealm(work) : await readRealm(work, work.realmId);
+  const realm = await realmFor(work, params);
   const row = await lockAccount(work, actor.userId);
   if (!row) throw noSuchUser();
   const ignored = [
@@ -140,6 +136,19 @@ async function store(
   const key = await newConfirmation(work, row.id, 'email', params.email);
   const { default_language } = await readSettings(work, row.id);
   return { ignored, mail: { to: params.email, key, realm, language: default_language } };
+}
+
+/** The realm is locked before accounts, in the mode that the changes need. */
+async function realmFor(work: Work, params: Params): Promise<Realm> {
+  // The check of a name locks the realm; the receivers of the other changes depend on roles.
+  const isLocked =
+    params.full_name !== undefined ||
+    params.email_address_visibility !== undefined ||
+    params.allow_private_data_export !== undefined;
+  if (isLocked) return lockRealm(work);
+  // Announced to the users who see this one.
+  if (params.timezone !== undefined || params.presence_enabled !== undefined) await lockUserVisibility(work);
+  return readRealm(work, work.realmId);
 }
 
 /** Fails if the password was changed since it was verified. Other keys end with the old password. */
