@@ -144,6 +144,23 @@ test('a change that is announced to the users who see a user locks the realm bef
   );
 });
 
+test('invitations to addresses that are not permitted are refused while the realm is locked', async () => {
+  const { owner } = realm;
+  await owner.ok('PATCH', '/realm', { disallow_disposable_email_addresses: true });
+  await connected(async (holder) => {
+    await hold(holder, realmRow);
+    const invitee_emails = 'nowhere,one@natter.example,two@mailinator.com';
+    const { status, body } = await owner.post('/invites', { invitee_emails, stream_ids: [] });
+    expect([status, body.errors]).toEqual([
+      400,
+      [
+        ['nowhere', 'Invalid address.', false],
+        ['two@mailinator.com', 'Please use your real email address.', false],
+      ],
+    ]);
+  });
+});
+
 test('no invitation to verify an address stays open if an account with the address is made at the same time', async () => {
   const { owner, spectator } = realm;
   await owner.ok('PATCH', '/realm', { invite_links_verify_email: true });
