@@ -20,14 +20,14 @@ export async function checkEmailDomain(executor: Executor, realm: Realm, email: 
 
 /** Returns a function that says why the realm does not permit an address. */
 export async function readDomainRule(executor: Executor, realm: Realm): Promise<(email: string) => string | undefined> {
-  const { emails_restricted_to_domains: isRestricted, disallow_disposable_email_addresses: isReal } = realm.settings;
+  const { emails_restricted_to_domains: isRestricted, disallow_disposable_email_addresses: isStrict } = realm.settings;
   const domains = isRestricted ? await readDomains(executor, realm.id) : [];
   return (email) => {
     const domain = email.split('@').at(-1)?.toLowerCase() ?? '';
     // `user12@host` is the placeholder address of user 12.
     if (domain === realm.host && /^user\d+@/i.test(email)) return 'This email address is reserved.';
     if (!isRestricted)
-      return isReal && disposableDomains.has(domain) ? 'Please use your real email address.' : undefined;
+      return isStrict && disposableDomains.has(domain) ? 'Please use your real email address.' : undefined;
     if (email.split('@')[0]?.includes('+')) return 'Email addresses containing + are not allowed in this organization.';
     const isAllowed = domains.some(
       (allowed) => domain === allowed.domain || (allowed.allow_subdomains && domain.endsWith(`.${allowed.domain}`)),
