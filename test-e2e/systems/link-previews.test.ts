@@ -154,15 +154,24 @@ const jobs = async (id: number): Promise<number> =>
 const jobEnds = (id: number) => expect.poll(() => jobs(id)).toBe(0);
 const requested = (path: string) => expect.poll(() => asked.get(path) ?? 0).toBeGreaterThan(0);
 
+/** Sends a message with a page that is requested, and not answered. */
+async function beginFetch(): Promise<{ id: number; path: string }> {
+  for (;;) {
+    const path = `/held/${count++}`;
+    const id = await send(at(path));
+    await requested(path);
+    if (isAwaited(path)) return { id, path };
+  }
+}
+const workers = () => system.children.filter(({ program }) => program === 'messaging');
+
 /**
  * Sends a message with a page that is answered after `act`. Repeats this with another one if the server waits no more for
  * the page then, because this machine is slow.
  */
 async function duringFetch(act: (id: number, path: string) => Promise<unknown>): Promise<{ id: number; path: string }> {
   for (;;) {
-    const path = `/held/${count++}`;
-    const id = await send(at(path));
-    await requested(path);
+    const { id, path } = await beginFetch();
     await act(id, path);
     if (release(path)) return { id, path };
   }
@@ -359,17 +368,23 @@ test('two workers with the same job announce the message once', async () => {
 
 test('another worker completes the job of a killed worker', async () => {
   const follower = await follow();
-  let path = '';
-  let id = 0;
-  do {
-    path = `/held/killed/${count++}`;
-    id = await send(at(path));
-    await requested(path);
-  } while (!isAwaited(path));
-  for (const child of system.children) if (child.program === 'messaging') child.kill('SIGKILL');
+  const { id, path } = await beginFetch();
+  for (const child of workers()) child.kill('SIGKILL');
   release(path);
   expect(await follower.changesOf(id)).toHaveLength(1);
   expect(await shown(id)).toBe(linkTo(at(path)) + embed(at(path), `Page ${path.slice(1)}`));
+});
+
+test('a page that does not respond while the process stands still is requested again', async () => {
+  const follower = await follow();
+  const { id, path } = await beginFetch();
+  for (const child of workers()) child.kill('SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, 6_000)); // Longer than a fetch may take.
+  for (const child of workers()) child.kill('SIGCONT');
+  await expect.poll(() => isAwaited(path)).toBe(false);
+  release(path);
+  const [event] = await follower.changesOf(id);
+  expect(event?.rendered_content).toContain(embed(at(path), `Page ${path.slice(1)}`));
 });
 
 test('at most two jobs of a realm run in each of two processes', async () => {

@@ -37,8 +37,6 @@ export interface Renderer {
 /** Descriptions and profiles show no images of what they link. */
 const plainContext = { ...emptyContext, previewMedia: false };
 const topicsPerJob = 50;
-/** Together shorter than the deadline of the request. */
-const patternTries = 3;
 const usual: Limits = {
   threads: 2,
   perRealm: 1,
@@ -46,6 +44,7 @@ const usual: Limits = {
   endAfterCpuMs: 400,
   wallMs: 6_000,
   waitMs: 4_000,
+  startMs: 11_000,
   maxWaiting: 5_000,
 };
 
@@ -97,11 +96,7 @@ export function createRenderer(
     isLinkifierPattern: async (author, pattern) => {
       const atOnce = checkSimplePattern(pattern);
       if (atOnce !== undefined) return atOnce;
-      const check = () => pool().run(author, { name: 'checkPattern', input: { pattern } });
-      let outcome = await check();
-      // The first pattern of a process also waits for its threads to start, which on a busy machine takes longer than one wait.
-      for (let tries = 1; tries < patternTries && 'unfinished' in outcome && outcome.unfinished === 'wait'; tries++)
-        outcome = await check();
+      const outcome = await pool().run(author, { name: 'checkPattern', input: { pattern } });
       if ('result' in outcome) return outcome.result;
       onLimit(outcome.unfinished, author);
       return outcome.unfinished === 'budget' || outcome.unfinished === 'queue' || outcome.unfinished === 'wait'

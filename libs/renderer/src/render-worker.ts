@@ -1,8 +1,8 @@
-import './give-way.ts';
 import { threadCpuUsage } from 'node:process';
 import { threadId } from 'node:worker_threads';
 import '@natter/markdown/load-heavy';
 import { emptyContext } from '@natter/markdown/render';
+import { giveWay } from './give-way.ts';
 import { type Job, type Jobs, perform } from './jobs.ts';
 
 /** Written by a thread when it begins a task, read by the pool: the thread's id, and its CPU time at that moment. */
@@ -44,3 +44,6 @@ for (let round = 0; round < 3; round++)
       },
     },
   });
+
+// Not earlier: the first requests wait for the start of the thread.
+giveWay();

@@ -1,3 +1,4 @@
+import { withDeadline } from '@natter/database';
 import { afterAll, expect, test } from 'vitest';
 import { RenderBudget } from './budget.ts';
 import { createRenderer, emptyContext, type RenderLimit } from './index.ts';
@@ -174,4 +175,14 @@ test('descriptions and profiles show no images of other sites', async () => {
   const url = 'https://a.example/x.png';
   const shown = await renderer.renderTexts(somebody(), [url]);
   expect(shown.get(url)).toBe(`<p><a href="${url}">${url}</a></p>`);
+});
+
+test('a text waits for threads that start, as long as its request has time', async () => {
+  const limits: RenderLimit[] = [];
+  const starting = createRenderer((limit) => limits.push(limit), { waitMs: 1, startMs: 60_000, wallMs: 60_000 });
+  const formula = () => starting.render(somebody(), '$$x$$', emptyContext);
+  const [late, patient] = await Promise.all([withDeadline(1_000, formula), formula()]);
+  expect([late.html, limits]).toEqual(['<p>$$x$$</p>', ['wait']]);
+  expect(patient.html).toContain('class="katex"');
+  await starting.close();
 });

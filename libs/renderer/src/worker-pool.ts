@@ -1,4 +1,4 @@
-import { FairQueue, type Tenant } from '@natter/database';
+import { currentDeadline, FairQueue, type Tenant } from '@natter/database';
 import { Piscina } from 'piscina';
 import type { RenderBudget } from './budget.ts';
 import type { Job, Jobs } from './jobs.ts';
@@ -24,8 +24,10 @@ export interface Limits {
   endAfterCpuMs: number;
   /** A thread that gets no CPU, or whose CPU time is unknown, is terminated after this. */
   wallMs: number;
-  /** Maximum wait for a thread, which may have to be started first: the waiting request has a deadline. */
+  /** Maximum wait for a thread that is busy with other jobs. */
   waitMs: number;
+  /** Maximum wait while the threads start; less if the request has less time left, but not less than `waitMs`. */
+  startMs: number;
   maxWaiting: number;
 }
 
@@ -33,9 +35,13 @@ interface Waiting {
   tenant: Tenant;
   job: Job;
   since: number;
+  /** The latest time when a thread begins the job. */
+  beginBy: number;
   finish: (outcome: Outcome<Jobs[keyof Jobs]['result']>) => void;
 }
 
+/** What a request may need after its rendering. */
+const reserveMs = 4_000;
 const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 const watchEveryMs = 20;
 /** CPU time of starting another thread, charged to the user who caused it. */
@@ -58,6 +64,8 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
   const waiting = new FairQueue<Waiting>(limits.maxWaiting);
   const running = new Map<number, number>();
   const freeSlots = Array.from({ length: limits.threads }, (_, slot) => slot);
+  /** The last time when a job waited for a thread that was starting. */
+  let startingAt = Number.NEGATIVE_INFINITY;
   const marks = new Float64Array(new SharedArrayBuffer(2 * limits.threads * Float64Array.BYTES_PER_ELEMENT));
 
   return {
@@ -65,7 +73,10 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
       new Promise<Outcome<Jobs[N]['result']>>((resolve) => {
         if (!budget.allows(tenant)) return resolve({ unfinished: 'budget' });
         const finish = resolve as Waiting['finish'];
-        if (!waiting.push(tenant, { tenant, job: job as Job, since: performance.now(), finish }))
+        const since = performance.now();
+        const leftMs = (currentDeadline()?.remainingMs() ?? Number.POSITIVE_INFINITY) - reserveMs;
+        const beginBy = since + Math.max(limits.waitMs, Math.min(limits.startMs, leftMs));
+        if (!waiting.push(tenant, { tenant, job: job as Job, since, beginBy, finish }))
           return resolve({ unfinished: 'queue' });
         next();
       }),
@@ -76,17 +87,18 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
     while (freeSlots.length > 0) {
       const item = waiting.shift((realmId) => (running.get(realmId) ?? 0) < limits.perRealm);
       if (item === undefined) return;
-      if (performance.now() - item.since > limits.waitMs) item.finish({ unfinished: 'wait' });
+      const lateAt = Math.min(Math.max(item.since, startingAt) + limits.waitMs, item.beginBy);
+      if (performance.now() > lateAt) item.finish({ unfinished: 'wait' });
       else if (budget.allows(item.tenant)) void start(item, freeSlots.pop() ?? 0);
       else item.finish({ unfinished: 'budget' });
     }
   }
 
-  async function start({ tenant, job, since, finish }: Waiting, slot: number): Promise<void> {
+  async function start({ tenant, job, beginBy, finish }: Waiting, slot: number): Promise<void> {
     marks[2 * slot] = 0;
     running.set(tenant.realmId, (running.get(tenant.realmId) ?? 0) + 1);
     const controller = new AbortController();
-    const watch = watched(slot, since, {
+    const watch = watched(slot, beginBy, {
       giveUp: () => finish({ unfinished: 'cpu' }),
       end: (reason) => controller.abort(reason),
     });
@@ -111,7 +123,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
   /** Limits a job by the CPU time of its thread, because a short job may take long on a busy machine. */
   function watched(
     slot: number,
-    since: number,
+    beginBy: number,
     { giveUp, end }: { giveUp: () => void; end: (reason: RenderLimit) => void },
   ): { stop: () => void } {
     let begunAt: number | undefined;
@@ -123,7 +135,8 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
       const now = performance.now();
       const thread = pool.threads.find(({ threadId }) => threadId === marks[2 * slot]);
       if (thread === undefined) {
-        if (now - since > limits.waitMs) end('wait');
+        startingAt = now;
+        if (now > beginBy) end('wait');
         return;
       }
       // The start was not observed before this check, so it is at most this much earlier.

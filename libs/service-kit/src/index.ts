@@ -37,6 +37,7 @@ export * from './repeat.ts';
 export * from './run-service.ts';
 export * from './shared-cache.ts';
 export { createSharedCalls } from './shared-calls.ts';
+export { type ProcessWatch, watchProcess } from './standstills.ts';
 export * from './stop-all.ts';
 export { inSpan, spanOfDelivery } from './tracing.ts';
 export { surviveUnhandledErrors } from './unhandled.ts';

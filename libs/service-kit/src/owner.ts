@@ -50,7 +50,7 @@ export interface Owner {
   background: Background;
   appender: Appender;
   redis: LogRedis;
-  consume(options: Pick<ConsumerOptions, 'name' | 'on' | 'finish' | 'batchSize' | 'gatherMs'>): Consumer;
+  consume(options: Pick<ConsumerOptions, 'name' | 'on' | 'finish' | 'onMoved' | 'batchSize' | 'gatherMs'>): Consumer;
   /** Brings this service's projections up to date with the commits of the realm. */
   catchUp: CatchUp;
   /** Renders user content to HTML, within limits. Must not be awaited in a transaction. */
@@ -247,6 +247,7 @@ export function wireOwner(
         ...options,
         after,
         onMoved: (realmId) => {
+          options.onMoved?.(realmId);
           for (const follower of followers.get(options.name) ?? []) follower.predecessorMoved(realmId);
         },
         schema,

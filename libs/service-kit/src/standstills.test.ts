@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { expect, test, vi } from 'vitest';
-import { watchStandstills } from './standstills.ts';
+import { watchProcess, watchStandstills } from './standstills.ts';
 
 test('calls that may have waited in a stopped process have less time left, or none', async () => {
   const drained: (() => void)[] = [];
@@ -22,6 +22,19 @@ test('calls that may have waited in a stopped process have less time left, or no
     await expect.poll(() => standstills.remainingOf(30_000)).toBe(18_000);
     drained.shift()?.();
     await expect.poll(() => standstills.remainingOf(15_000)).toBe(15_000);
+  } finally {
+    clock.mockRestore();
+  }
+});
+
+test('a process knows since when it stood still', () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  try {
+    const watch = watchProcess();
+    clock.mockReturnValue(1_900);
+    expect(watch.stoodStillSince(1_000)).toBe(false);
+    clock.mockReturnValue(4_000);
+    expect([1_000, 3_000, 4_000].map(watch.stoodStillSince)).toEqual([true, true, false]);
   } finally {
     clock.mockRestore();
   }

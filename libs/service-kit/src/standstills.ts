@@ -1,9 +1,38 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { flushed } from './bus-connection.ts';
 
+export interface ProcessWatch {
+  /** Notices now what it would notice soon. */
+  look(): void;
+  /** Whether this process stood still at some time since then, on the clock of `performance.now`. */
+  stoodStillSince(at: number): boolean;
+}
+
+/** Notices that this process stood still: it was stopped, or one turn of its event loop took long. */
+export function watchProcess(onStandstill: (begunAt: number) => void = () => undefined): ProcessWatch {
+  let lookedAt = performance.now();
+  let endedAt = Number.NEGATIVE_INFINITY;
+  const look = (): void => {
+    const now = performance.now();
+    const before = lookedAt;
+    lookedAt = now;
+    if (now - before <= longMs) return;
+    endedAt = now;
+    onStandstill(before);
+  };
+  setInterval(look, lookEveryMs).unref();
+  return {
+    look,
+    stoodStillSince(at) {
+      look();
+      return endedAt > at;
+    },
+  };
+}
+
 /**
- * Notices that this process stood still: it was stopped, or one turn of its event loop took long. NATS wrote calls into the
- * buffer of its connection meanwhile, and a call says how long its caller waits from the time when it was sent.
+ * While this process stood still, NATS wrote calls into the buffer of its connection, and a call says how long its caller
+ * waits from the time when it was sent.
  */
 export interface Standstills {
   /**
@@ -21,20 +50,14 @@ const longMs = 1_000;
 const drainMs = 10_000;
 
 export function watchStandstills(nats: NatsConnection): Standstills {
-  let lookedAt = performance.now();
   /** The beginnings of the standstills whose calls may not all have been read yet. */
   const begun: number[] = [];
   const end = (): void => void begun.shift();
-  const look = (): void => {
-    const now = performance.now();
-    const before = lookedAt;
-    lookedAt = now;
-    if (now - before <= longMs) return;
-    begun.push(before);
+  const { look } = watchProcess((begunAt) => {
+    begun.push(begunAt);
     // NATS answers in order, after everything that it sent before.
     flushed(nats, drainMs).then(end, end);
-  };
-  setInterval(look, lookEveryMs).unref();
+  });
   return {
     remainingOf(waitsMs) {
       look();

@@ -19,13 +19,16 @@ const personRow = z.object({
   presence_enabled: z.boolean(),
 });
 
-/** Maintains the projections of users and realms; reports users who begin or stop sharing their presence. */
-export function peopleConsumer(
-  owner: Owner,
-  onSharing: (realmId: number, userId: number, isSharing: boolean) => void,
-): void {
+/** Maintains the projections of users and realms; after a commit, reports users who began or stopped sharing their presence. */
+export function peopleConsumer(owner: Owner, onSharing: (realmId: number, userId: number) => void): void {
+  const changed = new Map<number, Set<number>>();
   owner.consume({
     name: 'people',
+    onMoved: (realmId) => {
+      const userIds = changed.get(realmId) ?? [];
+      changed.delete(realmId);
+      for (const userId of userIds) onSharing(realmId, userId);
+    },
     on: {
       'realm/update': async (work, { body }) => {
         if (body.property === 'presence_disabled') await storeDisabled(work, body.value);
@@ -39,7 +42,7 @@ export function peopleConsumer(
         for (const id of idsOf(audience.users)) {
           await work.run(sql.unsafe`
             UPDATE presence.person SET presence_enabled = ${body.value} WHERE realm_id = ${work.realmId} AND user_id = ${id}`);
-          onSharing(work.realmId, id, body.value);
+          changed.set(work.realmId, (changed.get(work.realmId) ?? new Set()).add(id));
         }
       },
       'realm_user/add': async (work, { body: { person }, note }) => {

@@ -40,9 +40,17 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
   const events = createPresenceEvents(owner.appender, process.log, now);
   const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
   const views = createViews(process.bus, database, isLimited);
-  peopleConsumer(owner, (realmId, userId, isSharing) => {
-    const announce = isSharing ? announceBack : announceGone;
-    announce(realmId, userId).catch((error: unknown) => process.log.debug({ err: error }, 'presence event dropped'));
+  /** The last announcement of each user that is under way. */
+  const turns = new Map<string, Promise<void>>();
+  peopleConsumer(owner, (realmId, userId) => {
+    const key = `${realmId} ${userId}`;
+    const turn = (turns.get(key) ?? Promise.resolve())
+      .then(() => announceSharing(realmId, userId))
+      .catch((error: unknown) => process.log.debug({ err: error }, 'presence event dropped'))
+      .finally(() => {
+        if (turns.get(key) === turn) turns.delete(key);
+      });
+    turns.set(key, turn);
   });
 
   const largeAt = new Map<number, number>();
@@ -53,31 +61,33 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     return is;
   }
 
-  /** A user who becomes invisible appears to others as having left a while ago. */
-  async function announceGone(realmId: number, userId: number): Promise<void> {
-    const presence = await hot.readOne(realmId, userId);
+  /** Announces what the setting of a user is now: it may have changed again. */
+  async function announceSharing(realmId: number, userId: number): Promise<void> {
     const person = await findPerson(database, realmId, String(userId));
     const { presence_disabled } = await sharingOf({ realmId, userId });
+    if (!person || presence_disabled) return;
+    const presence = person.presence_enabled ? await backOf(realmId, person) : await goneOf(realmId, userId);
+    if (presence) await announce(realmId, presence, person);
+  }
+
+  /** A user who becomes invisible appears to others as having left a while ago. */
+  async function goneOf(realmId: number, userId: number): Promise<Presence | undefined> {
+    const presence = await hot.readOne(realmId, userId);
     const left = Math.floor(now() / 1000) - offlineAfterSeconds - 1;
-    const isHere = presence !== undefined && Math.max(presence.activeAt, presence.connectedAt) > left;
-    if (!person || !isHere || presence_disabled) return;
-    const gone = {
+    if (!presence || Math.max(presence.activeAt, presence.connectedAt) <= left) return undefined;
+    return {
       ...presence,
       activeAt: Math.min(presence.activeAt, left),
       connectedAt: Math.min(presence.connectedAt, left),
     };
-    await announce(realmId, gone, person);
   }
 
   /** A user who becomes visible appears to others as active now. */
-  async function announceBack(realmId: number, userId: number): Promise<void> {
-    const person = await findPerson(database, realmId, String(userId));
-    const { presence_disabled } = await sharingOf({ realmId, userId });
-    if (!person || person.is_bot || presence_disabled) return;
-    const { changed } = await hot.post(realmId, userId, Math.floor(now() / 1000), true);
+  async function backOf(realmId: number, { user_id, is_bot }: Person): Promise<Presence | undefined> {
+    if (is_bot) return undefined;
+    const { changed } = await hot.post(realmId, user_id, Math.floor(now() / 1000), true);
     if (changed) behind.stored(realmId, changed);
-    const presence = changed ?? (await hot.readOne(realmId, userId));
-    if (presence) await announce(realmId, presence, person);
+    return changed ?? (await hot.readOne(realmId, user_id));
   }
 
   /** Changes of this setting are few, so they are announced in large realms too. */

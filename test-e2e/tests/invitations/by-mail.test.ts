@@ -44,6 +44,8 @@ test('an address with an account is listed in INVITATION_FAILED, and the other a
   expect([body.code, body.sent_invitations]).toEqual(['INVITATION_FAILED', true]);
   expect(body.errors).toEqual([[realm.member.email, expect.any(String), false]]);
   expect((await invites()).map((invite) => invite.email)).toEqual(['a@natter.example']);
+  const again = await realm.owner.post('/invites', { invitee_emails: realm.member.email, stream_ids: [] });
+  expect([again.body.code, again.body.sent_invitations]).toEqual(['INVITATION_FAILED', false]);
 });
 
 test('a missing address, missing stream_ids and a role above that of the inviter are rejected', async () => {

@@ -1,4 +1,4 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -196,6 +196,26 @@ describe('the privacy of presence', () => {
     await person.ok('PATCH', '/settings', { presence_enabled: true });
     await queue.next(({ user_id, presence }) => user_id === person.user_id && presence.website.status === 'active');
     expect((await realm.member.ok('GET', '/realm/presence')).presences).toHaveProperty([person.email]);
+  });
+
+  test('reports no user as active who enables presence and disables it at once', async () => {
+    const [person, other] = [await realm.person(), await realm.person()];
+    for (const one of [person, other]) await one.ok('PATCH', '/settings', { presence_enabled: false });
+    const queue = await realm.member.queue({ event_types: ['presence'], fetch_event_types: [] });
+    await connected(async (holder) => {
+      const row = "presence.consumer WHERE name = 'people' AND realm_id = $1";
+      const offset = async () => (await holder.query(`SELECT position FROM ${row}`, [realm.id])).rows[0]?.position;
+      await holder.query('BEGIN');
+      await holder.query(`SELECT FROM ${row} FOR UPDATE`, [realm.id]);
+      const before = await offset();
+      for (const isOn of [true, false]) await person.ok('PATCH', '/settings', { presence_enabled: isOn });
+      await holder.query('ROLLBACK');
+      await expect.poll(offset).not.toBe(before);
+    });
+    await other.ok('PATCH', '/settings', { presence_enabled: true });
+    const seen: number[] = [];
+    await queue.next(({ user_id }) => seen.push(user_id) > 0 && user_id === other.user_id);
+    expect(seen).not.toContain(person.user_id);
   });
 
   test('hides all users of a realm that disables presence', async () => {

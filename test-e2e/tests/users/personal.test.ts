@@ -199,6 +199,7 @@ test('a bot has no name of another active account, neither when it is created, r
   expect(said(await make('Namesake', 'namesake2'))).toEqual(inUse);
   expect(said(await make(member2.full_name, 'namesake2'))).toEqual(inUse);
   expect(said(await member.patch(`/bots/${first}`, { full_name: member2.full_name }))).toEqual(inUse);
+  expect(said(await owner.patch(`/users/${first}`, { full_name: member2.full_name }))).toEqual(inUse);
   await owner.ok('DELETE', `/bots/${first}`);
   const second = (await make('Namesake', 'namesake2')).body.user_id;
   expect(said(await owner.post(`/users/${first}/reactivate`))).toEqual([

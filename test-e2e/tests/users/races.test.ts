@@ -118,3 +118,61 @@ test('two users who take the same name at once do not both get it where names ar
   expect(statuses(created)).toEqual([200, 400]);
   expect(created[1]?.body.msg).toBe('Unique names required in this organization.');
 });
+
+/** Changes of users and of the realm need it. */
+const realmRow = 'users.realm WHERE id = $1 FOR NO KEY UPDATE';
+
+test('a change that is announced to the users who see a user locks the realm before the user', async () => {
+  const { owner, member } = realm;
+  const { id } = await owner.ok('POST', '/realm/profile_fields', { name: 'Town', field_type: 1 });
+  const changes = [
+    () => member.post('/users/me/status', { status_text: 'here' }),
+    () => member.patch('/settings', { timezone: 'Europe/Berlin' }),
+    () => member.patch('/settings', { presence_enabled: false }),
+    () => member.patch('/users/me/profile_data', { data: [{ id, value: 'Bern' }] }),
+  ];
+  await connected((holder) =>
+    connected(async (observer) => {
+      const pid = await hold(holder, realmRow);
+      const begun = changes.map((change) => change());
+      await expect.poll(() => waitingFor(observer, pid)).toBe(changes.length);
+      const free = `SELECT id FROM users.account WHERE id = ${member.user_id} FOR NO KEY UPDATE NOWAIT`;
+      expect((await observer.query(free)).rows).toHaveLength(1);
+      await holder.query('ROLLBACK');
+      expect(statuses(await Promise.all(begun))).toEqual([200, 200, 200, 200]);
+    }),
+  );
+});
+
+test('invitations to addresses that are not permitted are refused while the realm is locked', async () => {
+  const { owner } = realm;
+  await owner.ok('PATCH', '/realm', { disallow_disposable_email_addresses: true });
+  await connected(async (holder) => {
+    await hold(holder, realmRow);
+    const invitee_emails = 'nowhere,one@natter.example,two@mailinator.com';
+    const { status, body } = await owner.post('/invites', { invitee_emails, stream_ids: [] });
+    expect([status, body.errors]).toEqual([
+      400,
+      [
+        ['nowhere', 'Invalid address.', false],
+        ['two@mailinator.com', 'Please use your real email address.', false],
+      ],
+    ]);
+  });
+});
+
+test('no invitation to verify an address stays open if an account with the address is made at the same time', async () => {
+  const { owner, spectator } = realm;
+  await owner.ok('PATCH', '/realm', { invite_links_verify_email: true });
+  const { invite_link } = await owner.ok('POST', '/invites/multiuse');
+  const account = { email: 'both@natter.example', full_name: 'Both', password: 'a long password' };
+  const [made, joined] = await atOnce(
+    () => owner.post('/users', account),
+    () => spectator.post('/join', { ...account, key: invite_link.split('/').at(-2) }),
+  );
+  expect([made?.status, joined?.body.is_mail_sent]).toEqual([200, true]);
+  await connected(async (observer) => {
+    const open = `SELECT id FROM users.invitation WHERE realm_id = $1 AND email = $2 AND NOT is_closed`;
+    expect((await observer.query(open, [realm.id, account.email])).rows).toEqual([]);
+  });
+});

@@ -1,5 +1,5 @@
 import { isOutage, type RequestMeta } from '@natter/contracts';
-import { type Process, repeat } from '@natter/service-kit';
+import { type Process, repeat, watchProcess } from '@natter/service-kit';
 import type { MessagingConfig } from '../model/config.ts';
 import { externalContentKey } from '../model/external-content-key.ts';
 import { reachable } from '../model/outgoing/public-address.ts';
@@ -40,6 +40,7 @@ export function startPreviewWorker(
     database,
     inTurn: createTurns(),
     rules: reachable(config.NATTER_EXTERNAL_CONTENT_NETWORKS),
+    process: watchProcess(),
     signal,
   };
   /** Running jobs, with their realms. */

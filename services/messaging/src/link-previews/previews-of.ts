@@ -1,6 +1,7 @@
 import type { Database } from '@natter/database';
 import { type PagePreview, pagePreviewHtml } from '@natter/markdown';
-import type { ReachRules } from '../model/outgoing/guarded-request.ts';
+import type { ProcessWatch } from '@natter/service-kit';
+import { type ReachRules, Refused } from '../model/outgoing/guarded-request.ts';
 import { askNameServers, hasNoAddress, type Resolve } from '../model/outgoing/resolve-name.ts';
 import type { InTurn } from '../model/outgoing/turns.ts';
 import { fetchPage } from './fetch-page.ts';
@@ -20,6 +21,7 @@ export interface Fetching {
   database: Database;
   inTurn: InTurn;
   rules: ReachRules;
+  process: ProcessWatch;
   /** Ends all fetches: the process stops. */
   signal: AbortSignal;
 }
@@ -27,7 +29,7 @@ export interface Fetching {
 export interface Previews {
   /** In the order of the links; empty if no page has anything to show. */
   html: string;
-  /** A page was not requested at all, because of this machine or its name servers: later it may be. */
+  /** Whether a page could not be requested, because of this process, its machine or its name servers: later it may be. */
   isUnrequested: boolean;
 }
 
@@ -74,12 +76,13 @@ const isOfThisMachine = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ofThisMachine.has(String(error.code));
 
 async function fetched(
-  { database, inTurn, rules, signal }: Fetching,
+  { database, inTurn, rules, process, signal }: Fetching,
   { realmId, address, until }: { realmId: number; address: string; until: number },
 ): Promise<PagePreview | undefined | 'unrequested'> {
   return inTurn({ realmId, address, signal }, async () => {
     signal.throwIfAborted();
-    if (performance.now() > until) return undefined;
+    const begunAt = performance.now();
+    if (begunAt > until) return process.stoodStillSince(until - startWithinMs) ? 'unrequested' : undefined;
     let isNamed = true;
     const resolve: Resolve = async (name, until) => {
       isNamed = false;
@@ -93,7 +96,12 @@ async function fetched(
     // A failing site is not a fault of this server, so it is not logged.
     const page = await fetchPage(address, { ...rules, resolve, maxBytes, timeoutMs, signal }).then(
       ({ html, url }) => previewOf(html, url),
-      (error: unknown) => (isNamed && !isOfThisMachine(error) ? undefined : 'unrequested'),
+      (error: unknown) => {
+        if (error instanceof Refused) return undefined;
+        // A response that arrives while this process stands still is read too late.
+        const isOurs = isOfThisMachine(error) || process.stoodStillSince(begunAt);
+        return isNamed && !isOurs ? undefined : 'unrequested';
+      },
     );
     // An ended fetch tells nothing of the page.
     signal.throwIfAborted();

@@ -12,8 +12,7 @@ import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { createApiKey } from '../model/credentials/passwords.ts';
 import { deactivate } from '../model/deactivate.ts';
 import { readAccount } from '../model/find-account.ts';
-import { requireFreeName } from '../model/free-name.ts';
-import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import { changeFullName, checkedFullName } from '../model/full-name.ts';
 import { holderOf } from '../model/holder.ts';
 import { checkedImage } from '../model/images/image.ts';
 import { moveBot, requireVisibleOwner } from '../model/move-bot.ts';
@@ -68,12 +67,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
         const bot = await ownBot(work, context, bot_id);
         if (image) await giveBotAvatar(work, { realm, by: holder, botId: bot.id }, image);
         const name = params.full_name === undefined ? bot.full_name : checkedFullName(params.full_name);
-        if (name !== bot.full_name) {
-          await requireFreeName(work, name, bot.id);
-          await requireUniqueName(work, realm, name, bot.id);
-          await changeFullName(work, bot.id, name);
-          await announceBotChange(work, bot, { full_name: name });
-        }
+        if (name !== bot.full_name) await changeFullName(work, realm, bot, name);
         if (params.bot_owner_id !== undefined) await requireVisibleOwner(work, holder, params.bot_owner_id);
         // The owner first: the role is checked against the bot's new owner.
         const moved = params.bot_owner_id === undefined ? bot : await moveBot(work, bot, params.bot_owner_id, seal);

@@ -2,8 +2,8 @@ import { badRequest, perRequest } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { isEmail, maxEmailLength } from '../model/change-email.ts';
-import { checkEmailDomain } from '../model/email-domains.ts';
-import { lockRealm } from '../model/read-realm.ts';
+import { readDomainRule } from '../model/email-domains.ts';
+import { lockRealm, readRealm } from '../model/read-realm.ts';
 import { invitationFailed, type Refused } from './invitation-failed.ts';
 
 /** A name beside an address may have as many characters. Longer texts are no addresses; to search them takes time. */
@@ -18,17 +18,15 @@ export async function checkedAddresses(work: Work, given: string): Promise<{ wan
   if (emails.length === 0) throw badRequest('You must specify at least one email address.');
   if (emails.length > perRequest.invitations)
     throw badRequest(`You can invite at most ${perRequest.invitations} people at once.`);
-  const realm = await lockRealm(work);
-  const wrong: Refused[] = [];
-  for (const email of emails) {
-    if (!isEmail(email)) wrong.push([email, 'Invalid address.', false]);
-    else
-      await checkEmailDomain(work, realm, email).catch(
-        (error: Error) => void wrong.push([email, error.message, false]),
-      );
-  }
+  // The join checks the domain again, so the lock is not needed for it.
+  const problemOf = await readDomainRule(work, await readRealm(work, work.realmId));
+  const wrong = emails.flatMap((email): Refused[] => {
+    const problem = isEmail(email) ? problemOf(email) : 'Invalid address.';
+    return problem === undefined ? [] : [[email, problem, false]];
+  });
   if (wrong.length > 0)
     throw invitationFailed("Some emails did not validate, so we didn't send any invitations.", wrong, false);
+  await lockRealm(work);
   const accounts = await work.any(sql.type(z.object({ email: z.string(), is_active: z.boolean() }))`
     SELECT lower(email) AS email, is_active FROM users.account
     WHERE realm_id = ${work.realmId} AND lower(email) = ANY(${sql.array(

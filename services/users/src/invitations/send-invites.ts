@@ -10,7 +10,6 @@ import {
 import { requireRoom, requireShare, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handleStored, type WriteContext } from '@natter/service-kit';
-import { z } from 'zod';
 import { mayAddMembers } from '../model/access-group.ts';
 import type { UsersConfig } from '../model/config.ts';
 import { mayInviteAs } from '../model/conveyed-rights.ts';
@@ -89,11 +88,11 @@ export async function invite<R>(
     return write(work, async (drafts) => {
       const keys = drafts.map(() => newInvitationKey());
       const minutes = minutesOf(params, config);
-      for (const [index, draft] of drafts.entries()) {
+      const invitations = drafts.map((draft, index): Invitation => {
         const key = keys[index] ?? '';
-        const stored = { key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
-        await insertInvite(work, holder, params, { ...draft, ...stored, minutes });
-      }
+        return { ...draft, key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
+      });
+      await insertInvites(work, holder, { ...params, minutes }, invitations);
       // Closed ones are stored for some days.
       const counted = sql.fragment`users.invitation WHERE realm_id = ${work.realmId}
         AND ((${isOpen}) OR created_at > now() - interval '1 day')`;
@@ -139,19 +138,20 @@ interface Invitation extends Draft {
   key: string;
   /** Only an invitation without an address is shown again. */
   sealedKey: string | null;
-  /** Null: it does not expire. */
-  minutes: number | null;
 }
 
-async function insertInvite(
+/** In one statement, because the realm may be locked. Ids are in the order of the invitations. */
+async function insertInvites(
   work: Work,
   holder: Holder,
-  params: Shared,
-  { email, notifyInviter, key, sealedKey, minutes }: Invitation,
+  params: Shared & { minutes: number | null },
+  invitations: readonly Invitation[],
 ): Promise<void> {
   const welcome = isAdministrator(holder) ? (params.welcome_message_custom_text ?? null) : null;
-  await work.one(sql.type(z.object({ id: z.number() }))`
+  const rows = invitations.map(({ key, email, notifyInviter, sealedKey }) => [key, email, notifyInviter, sealedKey]);
+  await work.run(sql.unsafe`
     INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, sealed_key, expires_at)
-    VALUES (${work.realmId}, ${key}, ${email}, ${holder.userId}, ${params.invite_as}, ${sql.array(params.stream_ids, 'int4')}, ${sql.array(params.group_ids, 'int4')},
-      ${params.include_realm_default_subscriptions}, ${welcome}, ${notifyInviter}, ${sealedKey}, now() + make_interval(mins => ${minutes})) RETURNING id`);
+    SELECT ${work.realmId}, i.key, i.email, ${holder.userId}, ${params.invite_as}, ${sql.array(params.stream_ids, 'int4')}, ${sql.array(params.group_ids, 'int4')},
+      ${params.include_realm_default_subscriptions}, ${welcome}, i.notify_inviter, i.sealed_key, now() + make_interval(mins => ${params.minutes})
+    FROM ${sql.unnest(rows, ['text', 'text', 'bool', 'text'])} WITH ORDINALITY AS i (key, email, notify_inviter, sealed_key, at) ORDER BY i.at`);
 }

@@ -8,7 +8,7 @@ import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
 import { findByKey, type InvitationRow } from '../model/invitation-row.ts';
 import { MailLimitHit } from '../model/mail/mail-limits.ts';
-import { type Realm, readRealm } from '../model/read-realm.ts';
+import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 
 /** Whether the user of the link must verify their address first; an invitation by mail has verified it. */
 export const verifiesAddress = ({ settings }: Realm, { email }: Pick<InvitationRow, 'email'>): boolean =>
@@ -43,6 +43,8 @@ export async function inviteToVerify<R>(
   await checkEmailDomain(owner.database, realm, email);
   const mailedKey = newInvitationKey();
   const invite = async (work: Work): Promise<R> => {
+    // Locked before the link, so that no account with the address is created meanwhile.
+    await lockRealm(work);
     const link = await findByKey(work, realmId, key, sql.fragment`FOR SHARE`);
     if (!link) return mailed;
     const [counted] = await send.count(work, [email], { network });

@@ -14,21 +14,26 @@ export const readDomains = (executor: Executor, realmId: number): Promise<RealmD
 
 /** Refuses an address that the realm does not permit. */
 export async function checkEmailDomain(executor: Executor, realm: Realm, email: string): Promise<void> {
-  const domain = email.split('@').at(-1)?.toLowerCase() ?? '';
-  // `user12@host` is the placeholder address of user 12.
-  if (domain === realm.host && /^user\d+@/i.test(email)) throw badRequest('This email address is reserved.');
-  if (realm.settings.emails_restricted_to_domains) {
-    if (email.split('@')[0]?.includes('+'))
-      throw badRequest('Email addresses containing + are not allowed in this organization.');
-    const domains = await readDomains(executor, realm.id);
+  const problem = (await readDomainRule(executor, realm))(email);
+  if (problem !== undefined) throw badRequest(problem);
+}
+
+/** Returns a function that says why the realm does not permit an address. */
+export async function readDomainRule(executor: Executor, realm: Realm): Promise<(email: string) => string | undefined> {
+  const { emails_restricted_to_domains: isRestricted, disallow_disposable_email_addresses: isStrict } = realm.settings;
+  const domains = isRestricted ? await readDomains(executor, realm.id) : [];
+  return (email) => {
+    const domain = email.split('@').at(-1)?.toLowerCase() ?? '';
+    // `user12@host` is the placeholder address of user 12.
+    if (domain === realm.host && /^user\d+@/i.test(email)) return 'This email address is reserved.';
+    if (!isRestricted)
+      return isStrict && disposableDomains.has(domain) ? 'Please use your real email address.' : undefined;
+    if (email.split('@')[0]?.includes('+')) return 'Email addresses containing + are not allowed in this organization.';
     const isAllowed = domains.some(
       (allowed) => domain === allowed.domain || (allowed.allow_subdomains && domain.endsWith(`.${allowed.domain}`)),
     );
-    if (!isAllowed) throw badRequest('Your email address is not from an allowed domain.');
-    return;
-  }
-  if (realm.settings.disallow_disposable_email_addresses && disposableDomains.has(domain))
-    throw badRequest('Please use your real email address.');
+    return isAllowed ? undefined : 'Your email address is not from an allowed domain.';
+  };
 }
 
 /** The best-known providers of disposable addresses. */

@@ -1,6 +1,7 @@
 import { type ProfileField, profileFieldTypes } from '@natter/contracts';
 import { type Executor, lock, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { noteOtherLock } from './lock-order.ts';
 
 const fieldRow = z.object({
   id: z.number(),
@@ -25,6 +26,7 @@ export const readFields = (executor: Executor, realmId: number): Promise<Profile
  * before it and is committed after it.
  */
 export async function holdFields(work: Work, mode: 'alone' | 'shared'): Promise<ProfileField[]> {
+  noteOtherLock(work);
   await lock(work, 'profile-fields', mode);
   return readFields(work, work.realmId);
 }

@@ -3,6 +3,7 @@ import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { type AccountRow, accountColumns, accountRow, canSeeEmail, nominalEmail, type Viewer } from './account-row.ts';
 import { lowerCase } from './credentials/guesses.ts';
+import { noteOtherLock } from './lock-order.ts';
 
 const namedRow = accountRow.extend({ is_nominal: z.boolean() });
 
@@ -34,6 +35,7 @@ export const idInEmail = (email: string): number => Number(/^user(\d{1,9})@/i.ex
 
 /** Locked until this unit ends. */
 export async function lockAccount(work: Work, userId: number): Promise<AccountRow | undefined> {
+  noteOtherLock(work);
   return work.maybeOne(sql.type(accountRow)`
     SELECT ${accountColumns} FROM users.account
     WHERE account.realm_id = ${work.realmId} AND account.id = ${userId} AND NOT account.is_system_bot FOR NO KEY UPDATE OF account`);

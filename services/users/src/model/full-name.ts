@@ -1,7 +1,10 @@
 import { badRequest, isVisible, limits } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import type { AccountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
+import { announceBotChange } from './announce-bot.ts';
+import { requireFreeName } from './free-name.ts';
 import { lockRealm, type Realm } from './read-realm.ts';
 
 /** 2 to 100 characters, without control characters and characters of mention and link syntax. */
@@ -26,7 +29,16 @@ export async function requireUniqueName(work: Work, realm: Realm, name: string, 
   if (same) throw badRequest('Unique names required in this organization.');
 }
 
-export async function changeFullName(work: Work, userId: number, full_name: string): Promise<void> {
-  await work.run(sql.unsafe`UPDATE users.account SET full_name = ${full_name} WHERE id = ${userId}`);
-  emitPerson(work, { user_id: userId, full_name });
+/** Renames an account, if it may have the name. The realm is locked. */
+export async function changeFullName(
+  work: Work,
+  realm: Realm,
+  row: Pick<AccountRow, 'id' | 'is_bot' | 'bot_owner_id'>,
+  full_name: string,
+): Promise<void> {
+  if (row.is_bot) await requireFreeName(work, full_name, row.id);
+  await requireUniqueName(work, realm, full_name, row.id);
+  await work.run(sql.unsafe`UPDATE users.account SET full_name = ${full_name} WHERE id = ${row.id}`);
+  emitPerson(work, { user_id: row.id, full_name });
+  if (row.is_bot) await announceBotChange(work, row, { full_name });
 }

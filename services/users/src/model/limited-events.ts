@@ -29,9 +29,10 @@ export const limitAudiences =
         requireRoom(event);
         return emitted.push(event) - 1;
       };
-      const result = await handler({ ...work, emit });
+      const unit = { ...work, emit };
+      const result = await handler(unit);
       const people = [...new Set(emitted.flatMap(peopleOf))];
-      if (people.length > 0 && (await lockUserVisibility(work))) await emitLimited(work, emitted, people);
+      if (people.length > 0 && (await lockUserVisibility(unit))) await emitLimited(work, emitted, people);
       else for (const event of emitted) work.emit(event);
       return result;
     });

@@ -9,6 +9,7 @@ import {
 } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { noteRealmLock } from './lock-order.ts';
 
 export interface Realm {
   id: number;
@@ -41,7 +42,10 @@ export const readRealm = (executor: Executor, realmId: number): Promise<Realm> =
   read(executor, realmId, sql.fragment``);
 
 /** Like `readRealm`, and locks the realm until this unit ends. */
-export const lockRealm = (work: Work): Promise<Realm> => read(work, work.realmId, sql.fragment`FOR NO KEY UPDATE OF r`);
+export function lockRealm(work: Work): Promise<Realm> {
+  noteRealmLock(work);
+  return read(work, work.realmId, sql.fragment`FOR NO KEY UPDATE OF r`);
+}
 
 async function read(executor: Executor, realmId: number, lock: ReturnType<typeof sql.fragment>): Promise<Realm> {
   const row = await executor.one(sql.type(realmRow)`

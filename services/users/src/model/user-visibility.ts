@@ -2,7 +2,7 @@ import { ChatError, isGuest, roles } from '@natter/contracts';
 import { type Executor, inTurns, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { Viewer } from './account-row.ts';
-
+import { noteRealmLock } from './lock-order.ts';
 import { Pairs } from './pairs.ts';
 
 const limitRow = z.object({ limits_guests: z.boolean() });
@@ -12,8 +12,9 @@ export async function limitsGuests(executor: Executor, realmId: number): Promise
   return row?.limits_guests ?? false;
 }
 
-/** Like `limitsGuests`; locks user visibility until this unit ends. */
+/** Like `limitsGuests`; locks the realm in shared mode until this unit ends, so that user visibility does not change. */
 export async function lockUserVisibility(work: Work): Promise<boolean> {
+  noteRealmLock(work);
   const row = await work.maybeOne(
     sql.type(limitRow)`SELECT limits_guests FROM users.realm WHERE id = ${work.realmId} FOR SHARE`,
   );

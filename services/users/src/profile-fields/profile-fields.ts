@@ -15,6 +15,7 @@ import { holderOf } from '../model/holder.ts';
 import { isPermutation } from '../model/is-permutation.ts';
 import { changeProfileData, removeValues, renderedValues } from '../model/profile-data.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
+import { lockUserVisibility } from '../model/user-visibility.ts';
 
 export function profileFieldHandlers(owner: Owner): Handlers {
   const changeFields = <R>(
@@ -34,6 +35,7 @@ export function profileFieldHandlers(owner: Owner): Handlers {
   const own = async (context: WriteContext, entries: readonly ProfileEntry[]): Promise<Record<string, never>> => {
     const values = await renderedValues(owner.renderer, context.actor, entries);
     return context.write(async (work) => {
+      await lockUserVisibility(work);
       const holder = await holderOf(work, context.actor.userId);
       await changeProfileData(work, holder, holder.userId, values);
       return {};

@@ -17,12 +17,13 @@ import { newConfirmation } from '../model/confirmations.ts';
 import { hashPassword, verifyPassword } from '../model/credentials/passwords.ts';
 import { endCredentials } from '../model/end-credentials.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
-import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import { changeFullName, checkedFullName } from '../model/full-name.ts';
 import { confirmEmailMail } from '../model/mail/mails.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import { announceSetting } from '../model/settings-events.ts';
 import type { SettingsTools } from '../model/settings-tools.ts';
 import { readSettings } from '../model/stored-settings.ts';
+import { lockUserVisibility } from '../model/user-visibility.ts';
 
 type Params = ParamsOf<typeof settingsOperations.updateSettings>;
 
@@ -118,12 +119,7 @@ async function store(
   params: Params,
   secrets: Secrets | undefined,
 ): Promise<{ ignored: string[]; mail: Mail | undefined }> {
-  // The check of a name locks the realm, which is locked before accounts. The receivers of the other changes depend on roles.
-  const isLocked =
-    params.full_name !== undefined ||
-    params.email_address_visibility !== undefined ||
-    params.allow_private_data_export !== undefined;
-  const realm = isLocked ? await lockRealm(work) : await readRealm(work, work.realmId);
+  const realm = await realmFor(work, params);
   const row = await lockAccount(work, actor.userId);
   if (!row) throw noSuchUser();
   const ignored = [
@@ -142,6 +138,19 @@ async function store(
   return { ignored, mail: { to: params.email, key, realm, language: default_language } };
 }
 
+/** The realm is locked before accounts, in the mode that the changes need. */
+async function realmFor(work: Work, params: Params): Promise<Realm> {
+  // The check of a name locks the realm; the receivers of the other changes depend on roles.
+  const isLocked =
+    params.full_name !== undefined ||
+    params.email_address_visibility !== undefined ||
+    params.allow_private_data_export !== undefined;
+  if (isLocked) return lockRealm(work);
+  // Announced to the users who see this one.
+  if (params.timezone !== undefined || params.presence_enabled !== undefined) await lockUserVisibility(work);
+  return readRealm(work, work.realmId);
+}
+
 /** Fails if the password was changed since it was verified. Other keys end with the old password. */
 async function storePassword(work: Work, { verified, next }: Secrets, { userId, keyId }: Actor): Promise<void> {
   const stored = await work.run(sql.unsafe`
@@ -156,9 +165,7 @@ async function storeName(work: Work, realm: Realm, row: AccountRow, given: strin
   if (given.trim() === row.full_name) return ['full_name'];
   if (realm.settings.name_changes_disabled && row.role > roles.administrator)
     throw badRequest('Name changes are disabled in this organization.');
-  const name = checkedFullName(given);
-  await requireUniqueName(work, realm, name, row.id);
-  await changeFullName(work, row.id, name);
+  await changeFullName(work, realm, row, checkedFullName(given));
   return [];
 }
 

@@ -7,7 +7,7 @@ import { readEmoji } from '../model/realm-emoji.ts';
 import { announceSetting } from '../model/settings-events.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { readStatus, readStatuses, type StatusRow, toStatus } from '../model/user-status.ts';
-import { hiddenFrom } from '../model/user-visibility.ts';
+import { hiddenFrom, lockUserVisibility } from '../model/user-visibility.ts';
 
 const maxText = 60;
 
@@ -49,6 +49,7 @@ async function update(work: Work, userId: number, given: Given): Promise<Record<
   if (status_text !== undefined && [...status_text].length > maxText)
     throw badRequest(`status_text is too long (limit: ${maxText} characters)`);
   const emoji = await checkedEmoji(work, given);
+  await lockUserVisibility(work);
   const row = await lockAccount(work, userId);
   if (!row) throw noSuchUser();
   if (!row.is_active) throw badRequest('User is deactivated');

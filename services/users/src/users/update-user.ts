@@ -4,14 +4,13 @@ import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { changeRights } from '../model/account-rights.ts';
 import type { AccountRow } from '../model/account-row.ts';
-import { announceBotChange } from '../model/announce-bot.ts';
 import { requireRank } from '../model/bot-rank.ts';
 import { changeOfGroups } from '../model/change.ts';
 import { changeEmail, checkNewEmail, mailAddressChange } from '../model/change-email.ts';
 import { changeRole } from '../model/change-role.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { findAccount, noSuchUser } from '../model/find-account.ts';
-import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import { changeFullName, checkedFullName } from '../model/full-name.ts';
 import { requireOwner } from '../model/holder.ts';
 import type { Mailer } from '../model/mail/mailer.ts';
 import { changeProfileData, renderedValues } from '../model/profile-data.ts';
@@ -31,11 +30,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         if (row.is_bot) requireRank(holder, row);
         if (new_email !== undefined) await requireEmailChanger(work, holder);
         if (Object.values(rights).some((right) => right !== undefined)) requireOwner(holder);
-        if (name !== undefined && name !== row.full_name) {
-          await requireUniqueName(work, realm, name, row.id);
-          await changeFullName(work, row.id, name);
-          if (row.is_bot) await announceBotChange(work, row, { full_name: name });
-        }
+        if (name !== undefined && name !== row.full_name) await changeFullName(work, realm, row, name);
         await changeRights(work, row, rights, seal);
         if (role !== undefined) await changeRole(work, holder, { row, role }, seal);
         if (profile_data && row.is_bot) throw badRequest('Bots have no custom profile fields.');
