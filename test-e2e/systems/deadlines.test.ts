@@ -354,7 +354,11 @@ describe('administrators see the unavailable service and all other values', () =
 test('a request waits for the look-up of its sender and of the rules for as long as for its own statements', async () => {
   const { moderator } = system.people;
   const send = () =>
-    request(system.url, moderator, 'POST /messages', { type: 'direct', to: `[${who.user_id}]`, content: 'late' });
+    request(system.url, moderator, 'POST /messages', {
+      type: 'direct',
+      to: `[${system.people.owner.user_id}]`,
+      content: 'late',
+    });
   const sending = withLocked('users.account, users.realm', async () => {
     const sent = send();
     await new Promise((resolve) => setTimeout(resolve, 7_000));
