@@ -20,7 +20,7 @@ export default function Channels() {
   const [isNew, setNew] = useState(false);
   const [open, setOpen] = useState<number>();
   const fetch = useCallback(() => listedChannels(client), [client]);
-  const { data: all, task: loading } = useChannelData(fetch);
+  const { data: all, loading } = useChannelData(fetch);
   const wanted = filter.trim().toLowerCase();
   const found = (all ?? []).filter(({ name }) => name.toLowerCase().includes(wanted));
   return (
