@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core';
+import type { Locator, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../mail-server.ts';
 import { openDialog } from '../web-look.ts';
@@ -100,29 +100,28 @@ test('the newest list is shown, even if an older one arrives late', async () => 
   const { page } = visit;
   const card = (letter: string) => dialog.getByRole('button', { name: `Change ${nameOf(letter)}` });
   await card('C').waitFor();
-  const asked = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<Request>();
   const released = Promise.withResolvers<void>();
   let loads = 0;
   await page.route('**/json/realm/linkifiers', async (route) => {
     if (route.request().method() !== 'GET' || ++loads > 1) return route.continue();
     const response = await route.fetch();
-    asked.resolve();
+    asked.resolve(route.request());
     await released.promise;
     await route.fulfill({ response });
   });
   await dialog.getByLabel(/^Pattern/).fill(nameOf('D'));
   await dialog.getByLabel(/^Address/).fill(url_template);
   await dialog.getByRole('button', { name: 'Add the linkifier' }).click();
-  await asked.promise;
+  const late = await asked.promise;
   const removed = page.waitForResponse((one) => one.request().method() === 'DELETE');
   await confirm(dialog, `Remove ${nameOf('C')}`);
   await (await removed).finished();
-  const late = page.waitForResponse(/\/json\/realm\/linkifiers$/);
   // The page handles the answers in their order.
   const settle = () => page.evaluate("fetch('/json/server_settings').then((answer) => answer.text())");
-  await settle();
+  for (let round = 0; round < 3; round++) await settle();
   released.resolve();
-  await late;
+  await late.response();
   await settle();
   await card('D').waitFor();
   await card('C').waitFor({ state: 'detached' });
