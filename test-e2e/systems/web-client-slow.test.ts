@@ -109,6 +109,15 @@ test('a text that is written while another one is being scheduled stays, and so 
     meanwhile: () => text.fill('For Tuesday'),
   });
   expect(await text.inputValue()).toBe('For Tuesday');
+  await list.getByRole('button', { name: 'Change the time' }).click();
+  const time = list.getByLabel('Date and time');
+  await time.fill('2090-01-01T10:00');
+  const save = list.getByRole('button', { name: 'Save the time' });
+  await slowly(page, /\/json\/scheduled_messages\/\d+$/, {
+    begin: () => save.click(),
+    meanwhile: () => time.fill('2090-01-02T10:00'),
+  });
+  expect(await time.inputValue()).toBe('2090-01-02T10:00');
   await leave(visit);
 });
 
@@ -309,9 +318,11 @@ test('what is entered in a dialog while it is being saved stays, and so does the
   const visit = await web.visit('member', topicPath('drawer'));
   const { page } = visit;
   await message(page, content).waitFor();
-  const atMessage = async (key: string) => {
+  const shownAt = (topic: string) =>
+    page.locator('main.conversation', { hasText: `#general › ${topic}` }).locator(`[data-message="${id}"]`);
+  const beginMove = async () => {
     await page.locator(`[data-message="${id}"]`).focus();
-    await page.keyboard.press(key);
+    await page.keyboard.press('m');
   };
   const cases = [
     {
@@ -320,7 +331,17 @@ test('what is entered in a dialog while it is being saved stays, and so does the
       button: 'Save the status',
       path: /\/json\/users\/me\/status$/,
     },
-    { open: () => atMessage('m'), label: 'Topic', button: 'Move', path: /\/json\/messages\/\d+$/ },
+    {
+      open: async () => {
+        await message(page, content).hover();
+        await message(page, content).getByRole('button', { name: 'More actions' }).click();
+        await page.getByRole('menuitem', { name: 'Remind me' }).click();
+      },
+      label: 'Note',
+      button: 'Remind me',
+      path: /\/json\/reminders$/,
+    },
+    { open: beginMove, label: 'Topic', button: 'Move', path: /\/json\/messages\/\d+$/ },
   ];
   for (const { open, label, button, path } of cases) {
     await open();
@@ -331,10 +352,12 @@ test('what is entered in a dialog while it is being saved stays, and so does the
     await slowly(page, path, { begin: () => save.click(), meanwhile: () => field.fill('second') });
     await dialog.getByText('Saved.').waitFor();
     expect(await field.inputValue()).toBe('second');
+    // The page has followed the message before it is moved again.
+    if (button === 'Move') await shownAt('first').waitFor();
     await save.click();
     await dialog.waitFor({ state: 'detached' });
   }
-  await page.getByRole('heading', { name: '#general › second' }).waitFor();
+  await shownAt('second').waitFor();
   await leave(visit);
 });
 
