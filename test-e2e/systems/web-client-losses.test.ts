@@ -151,21 +151,6 @@ test('a page does not send as another user who logged in meanwhile', async () =>
   await page.context().close();
 });
 
-test('the name of the organization can be changed before its description is loaded', async () => {
-  const owner = web.clientOf('owner');
-  await owner.updateRealm({ description: 'For all of us' });
-  const { page } = await web.visit('owner');
-  await page.route('**/json/server_settings**', (route) => route.abort());
-  await page.getByRole('button', { name: /^Account of/ }).click();
-  await page.getByRole('menuitem', { name: 'Organization' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name of the organization').fill('Another name');
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('Saved.').waitFor();
-  expect(await owner.getServerSettings()).toMatchObject({ realm_description: 'For all of us' });
-  await page.context().close();
-});
-
 test('an upload with lost responses is created once, and one of a changed file is cancelled', async () => {
   const path = join(tmpdir(), `natter-upload-${process.pid}.bin`);
   await writeFile(path, Buffer.alloc(3_000_000));

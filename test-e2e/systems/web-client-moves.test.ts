@@ -117,6 +117,35 @@ test('a page that was opened at a message stays where the reader is writing when
   await leave(visit);
 });
 
+test('a link to a moved message leads there, unless the reader begins to write where it was', async () => {
+  const near = await send('member2', 'hall', 'The hall is dark');
+  await send('member2', 'hall', 'The lamp is broken');
+  await web.clientOf('owner').updateMessage({ message_id: near, topic: 'stairs', propagate_mode: 'change_one' });
+  const visit = await web.visit('member', '/inbox');
+  const { page } = visit;
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  await page.route(/\/json\/messages\/\d+(\?|$)/, async (route) => {
+    asked.resolve();
+    await released.promise;
+    await route.continue();
+  });
+  await page.goto(`${web.system.url}${topicPath('hall')}?near=${near}`);
+  await message(page, 'The lamp is broken').waitFor();
+  await asked.promise;
+  const box = page.locator('#compose');
+  await box.pressSequentially('I have ');
+  const answer = page.waitForResponse(/\/json\/messages\/\d+/);
+  released.resolve();
+  await answer;
+  // The page handles the answers in their order.
+  await page.evaluate("fetch('/json/server_settings').then((answer) => answer.text())");
+  await page.keyboard.type('another one');
+  await page.getByRole('heading', { name: '#general › hall' }).waitFor();
+  expect(await box.inputValue()).toBe('I have another one');
+  await leave(visit);
+});
+
 test("a page that was opened at a message stays if the reader's text cannot go along", async () => {
   const near = await send('member2', 'attic', 'The attic is full');
   await web

@@ -128,6 +128,55 @@ test('links open at their messages, even on a slow machine', async () => {
   await page.context().close();
 });
 
+/** Holds the frames of a page, in which a list arrives at its place, until they are released. */
+const holdFrames = `{
+  const [request, cancel] = [requestAnimationFrame, cancelAnimationFrame].map((own) => own.bind(window));
+  const held = new Map();
+  let id = 0;
+  window.requestAnimationFrame = (work) => {
+    held.set(--id, work);
+    return id;
+  };
+  window.cancelAnimationFrame = (one) => held.delete(one) || cancel(one);
+  window.releaseFrames = () => {
+    window.requestAnimationFrame = request;
+    for (const work of held.values()) request(work);
+  };
+}`;
+const passFrames = `new Promise((end) => {
+  let frames = 0;
+  requestAnimationFrame(function count() {
+    if (++frames === 100) end();
+    else requestAnimationFrame(count);
+  });
+})`;
+
+test('a key that is pressed before a list has arrived at its place is not undone', async () => {
+  const owner = web.clientOf('owner');
+  const { user_id } = web.system.people.member;
+  const { id: channel } = await owner.createChannel({ name: 'unread', subscribers: [user_id] });
+  let last = 0;
+  for (let index = 0; index < 40; index++)
+    last = (await owner.sendMessage({ type: 'channel', to: channel, topic: 'news', content: textOf(index) })).id;
+  const { page, faults } = await visit('/inbox');
+  await page.addInitScript(holdFrames);
+  await page.goto(`${web.system.url}/channel/${channel}`);
+  await page.locator('[data-message]').first().waitFor();
+  await page.keyboard.press('End');
+  const focused = () => page.evaluate('Number(document.activeElement.dataset.message)');
+  await expect.poll(focused).toBe(last);
+  await page.evaluate('releaseFrames()');
+  await page.evaluate(passFrames);
+  expect(await focused()).toBe(last);
+  const isVisible = `(list) => {
+    const row = list.querySelector('[data-message="${last}"]')?.getBoundingClientRect();
+    return row !== undefined && row.top < list.getBoundingClientRect().bottom;
+  }`;
+  expect(await ofList(page, isVisible)).toBe(true);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('the text of an edit stays while its message is off the screen', async () => {
   const { page, faults } = await visit(`/channel/${web.general}/topic/long?near=${idAt(count - 3)}`);
   await article(page, idAt(count - 1)).waitFor();

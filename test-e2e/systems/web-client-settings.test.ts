@@ -313,8 +313,10 @@ test('a user is offered only the kinds of bots that they may create, even after 
 });
 
 test('an administrator reads the settings and permissions of owners, and cannot change them', async () => {
-  const { user_id } = web.system.people.moderator;
+  const { user_id, full_name } = web.system.people.moderator;
   await web.clientOf('owner').updateUser({ user_id_or_email: String(user_id), role: 200 });
+  const holders = { direct_members: [user_id], direct_subgroups: [] };
+  await web.clientOf('owner').updateRealm({ can_create_groups: { new: holders } });
   for (const [who, isFixed] of [
     ['owner', false],
     ['moderator', true],
@@ -324,6 +326,10 @@ test('an administrator reads the settings and permissions of owners, and cannot 
     const isDisabled = (label: string) => dialog.getByLabel(label, { exact: true }).isDisabled();
     await dialog.getByRole('button', { name: 'Permissions' }).click();
     expect([await isDisabled('Create groups'), await isDisabled('Add emoji')]).toEqual([isFixed, false]);
+    await dialog.getByRole('list', { name: 'Who may: Create groups' }).getByText(full_name).first().waitFor();
+    const fields = dialog.getByLabel('Add a person or group: Create groups');
+    const buttons = dialog.getByRole('button', { name: `Remove ${full_name}` });
+    expect([await fields.count(), await buttons.count()]).toEqual(isFixed ? [0, 0] : [1, 1]);
     await dialog.getByRole('button', { name: 'General' }).click();
     expect(await isDisabled('Only invited people may join')).toBe(isFixed);
     expect(await isDisabled('People may not change their names')).toBe(false);

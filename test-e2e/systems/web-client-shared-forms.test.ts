@@ -146,6 +146,25 @@ test('a saved description of a channel leaves the name that somebody else gave i
   await leave(visit);
 });
 
+test('the fields of the organization show what somebody else saved, except one that was edited', async () => {
+  await owner().updateRealm({ name: 'Observatory', description: 'We watch the sky.' });
+  const { visit, dialog } = await openSection('General');
+  const name = dialog.getByLabel('Name of the organization');
+  const description = dialog.getByLabel(/^Description/);
+  await expect.poll(() => description.inputValue()).toBe('We watch the sky.');
+  await owner().updateRealm({ description: 'We watch the stars.' });
+  await expect.poll(() => description.inputValue()).toBe('We watch the stars.');
+  await name.fill('Planetarium');
+  await owner().updateRealm({ name: 'Telescope', description: 'We watch the planets.' });
+  await expect.poll(() => description.inputValue()).toBe('We watch the planets.');
+  expect(await name.inputValue()).toBe('Planetarium');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.getByText('Saved.').waitFor();
+  const answer = await owner().getServerSettings();
+  expect(answer).toMatchObject({ realm_name: 'Planetarium', realm_description: 'We watch the planets.' });
+  await leave(visit);
+});
+
 test('a bot gets the channel that was chosen, under the name that it has now', async () => {
   const { id } = await makeChannel('harbour');
   const { user_id } = await owner().createBot({ full_name: 'Sailor', short_name: 'sailor', bot_type: 1 });

@@ -36,17 +36,21 @@ interface Work {
   begin: () => Promise<void>;
   /** Happens before the server gets the request. */
   meanwhile: () => Promise<void>;
+  /** Answers the request instead of the server. */
+  refusal?: string;
 }
 
 /** Holds the writes to an address for a time. Returns when the page has handled the answer. */
-async function slowly(page: Page, path: RegExp, { begin, meanwhile }: Work): Promise<void> {
+async function slowly(page: Page, path: RegExp, { begin, meanwhile, refusal }: Work): Promise<void> {
   const asked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   await page.route(path, async (route) => {
     if (route.request().method() === 'GET') return route.continue();
     asked.resolve();
     await released.promise;
-    await route.continue();
+    await (refusal === undefined
+      ? route.continue()
+      : route.fulfill({ status: 400, json: { result: 'error', msg: refusal, code: 'BAD_REQUEST' } }));
   });
   const isWrite = (one: Request) => one.method() !== 'GET' && path.test(one.url());
   // Chromium reports some answers that the page has read entirely as aborted. `finished()` would wait forever for those.
@@ -105,6 +109,15 @@ test('a text that is written while another one is being scheduled stays, and so 
     meanwhile: () => text.fill('For Tuesday'),
   });
   expect(await text.inputValue()).toBe('For Tuesday');
+  await list.getByRole('button', { name: 'Change the time' }).click();
+  const time = list.getByLabel('Date and time');
+  await time.fill('2090-01-01T10:00');
+  const save = list.getByRole('button', { name: 'Save the time' });
+  await slowly(page, /\/json\/scheduled_messages\/\d+$/, {
+    begin: () => save.click(),
+    meanwhile: () => time.fill('2090-01-02T10:00'),
+  });
+  expect(await time.inputValue()).toBe('2090-01-02T10:00');
   await leave(visit);
 });
 
@@ -229,6 +242,9 @@ test('forms that are opened and filled in while a channel or a group is created 
     await create.click();
     await dialog.getByRole('button', { name: `New ${kind}`, expanded: false }).waitFor();
     expect(await theirName.inputValue()).toBe('half-written');
+    await dialog.getByText(`The ${kind} is created.`).waitFor();
+    const toggle = dialog.getByRole('button', { name: `New ${kind}` });
+    expect(await toggle.evaluate((element) => element === document.activeElement)).toBe(true);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   }
@@ -254,6 +270,21 @@ test('a picture that is chosen while another one is being sent is sent next', as
   await emojiName.fill('two');
   await add.click();
   await dialog.getByText(':two:').waitFor();
+  // The window of the browser in which the next file is chosen stays open meanwhile.
+  await choose('Picture', 'three.png');
+  const opened = page.waitForEvent('filechooser');
+  await slowly(page, /\/json\/realm\/emoji\/three$/, {
+    begin: async () => {
+      await dialog.getByLabel('Picture').click();
+      await opened;
+      await add.click();
+    },
+    meanwhile: async () => undefined,
+  });
+  await dialog.getByText(':three:').waitFor();
+  await (await opened).setFiles({ name: 'four.png', mimeType: 'image/png', buffer: picture });
+  await add.click();
+  await dialog.getByText(':four:').waitFor();
   await page.keyboard.press('Escape');
   dialog = await openDialog(page, 'Settings');
   await dialog.getByRole('button', { name: 'Bots' }).click();
@@ -276,5 +307,112 @@ test('a picture that is chosen while another one is being sent is sent next', as
   await save.click();
   await dialog.getByText('Saved.').waitFor();
   await expect.poll(() => save.isDisabled()).toBe(true);
+  await leave(visit);
+});
+
+test('what is entered in a dialog while it is being saved stays, and so does the dialog', async () => {
+  const content = 'Move this';
+  const { id } = await web
+    .clientOf('member')
+    .sendMessage({ type: 'channel', to: web.general, topic: 'drawer', content });
+  const visit = await web.visit('member', topicPath('drawer'));
+  const { page } = visit;
+  await message(page, content).waitFor();
+  const shownAt = (topic: string) =>
+    page.locator('main.conversation', { hasText: `#general › ${topic}` }).locator(`[data-message="${id}"]`);
+  const beginMove = async () => {
+    await page.locator(`[data-message="${id}"]`).focus();
+    await page.keyboard.press('m');
+  };
+  const cases = [
+    {
+      open: () => openDialog(page, 'Set a status'),
+      label: 'What others read beside your name',
+      button: 'Save the status',
+      path: /\/json\/users\/me\/status$/,
+    },
+    {
+      open: async () => {
+        await message(page, content).hover();
+        await message(page, content).getByRole('button', { name: 'More actions' }).click();
+        await page.getByRole('menuitem', { name: 'Remind me' }).click();
+      },
+      label: 'Note',
+      button: 'Remind me',
+      path: /\/json\/reminders$/,
+    },
+    { open: beginMove, label: 'Topic', button: 'Move', path: /\/json\/messages\/\d+$/ },
+  ];
+  for (const { open, label, button, path } of cases) {
+    await open();
+    const dialog = page.getByRole('dialog');
+    const field = dialog.getByLabel(label, { exact: true });
+    const save = dialog.getByRole('button', { name: button, exact: true });
+    await field.fill('first');
+    await slowly(page, path, { begin: () => save.click(), meanwhile: () => field.fill('second') });
+    await dialog.getByText('Saved.').waitFor();
+    expect(await field.inputValue()).toBe('second');
+    // The page has followed the message before it is moved again.
+    if (button === 'Move') await shownAt('first').waitFor();
+    await save.click();
+    await dialog.waitFor({ state: 'detached' });
+  }
+  await shownAt('second').waitFor();
+  await leave(visit);
+});
+
+test('a refusal that arrives after its dialog was closed is told by a notice, also over another dialog', async () => {
+  const visit = await web.visit('member');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Set a status');
+  await dialog.getByLabel('What others read beside your name').fill('Away');
+  const notice = page.getByRole('alert').filter({ hasText: 'No status today.' });
+  const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await slowly(page, /\/json\/users\/me\/status$/, {
+    begin: () => dialog.getByRole('button', { name: 'Save the status' }).click(),
+    meanwhile: async () => {
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.locator('main.conversation h1').click();
+      await page.keyboard.press('?');
+      await shortcuts.waitFor();
+    },
+    refusal: 'No status today.',
+  });
+  await shortcuts.getByRole('alert').filter({ hasText: 'No status today.' }).waitFor();
+  await page.keyboard.press('Escape');
+  await shortcuts.waitFor({ state: 'detached' });
+  await notice.getByRole('button', { name: 'Close' }).click();
+  await notice.waitFor({ state: 'detached' });
+  await leave(visit);
+});
+
+test('holders that are added to a permission while it is being saved are saved next', async () => {
+  const visit = await web.visit('owner');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name: 'Permissions' }).click();
+  await dialog.getByLabel('Create groups', { exact: true }).selectOption('Certain people and groups');
+  const { member, member2 } = web.system.people;
+  const person = dialog.getByLabel('Add a person or group: Create groups');
+  const add = async ({ full_name }: { full_name: string }): Promise<void> => {
+    await person.fill(full_name);
+    await person.press('Enter');
+    await dialog.getByRole('button', { name: `Remove ${full_name}` }).waitFor();
+  };
+  const save = dialog.getByRole('button', { name: 'Save Create groups' });
+  const holders = async () =>
+    (await web.clientOf('owner').register({ fetch_event_types: ['realm'], event_types: [] })) as unknown;
+  const ids = (...people: { user_id: number }[]) => people.map(({ user_id }) => user_id);
+  const holding = (...people: { user_id: number }[]) => ({
+    realm_can_create_groups: expect.objectContaining({ direct_members: ids(...people) }) as unknown,
+  });
+  await add(member);
+  await slowly(page, /\/json\/realm$/, { begin: () => save.click(), meanwhile: () => add(member2) });
+  expect(await holders()).toMatchObject(holding(member));
+  await dialog.getByRole('button', { name: `Remove ${member2.full_name}` }).waitFor();
+  await save.click();
+  await save.waitFor({ state: 'detached' });
+  expect(await holders()).toMatchObject(holding(member, member2));
   await leave(visit);
 });

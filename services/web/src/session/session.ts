@@ -54,8 +54,7 @@ export class Session {
     this.#client = client;
     this.#feed = feed;
     this.#state = initialState(feed.begin());
-    const report = (error: unknown): void => this.#dispatch({ type: 'noticed', notice: problemOf(error) });
-    this.actions = new MessageActions(client, report);
+    this.actions = new MessageActions(client, (error) => this.notify(error));
     const state = (): State => this.#state;
     this.reading = new ReadMarker(client, {
       isKnown: (id) => this.#state.messages.has(id),
@@ -242,6 +241,11 @@ export class Session {
       ({ message }) => placeOf(message as unknown as Message, this.#state.model.ownId),
       () => undefined,
     );
+  }
+
+  /** Tells a problem that no part of the page can show. */
+  notify(error: unknown): void {
+    this.#dispatch({ type: 'noticed', notice: problemOf(error) });
   }
 
   dismissNotice(): void {

@@ -21,6 +21,7 @@ export interface Realm {
 }
 
 const settingNames = [
+  'description',
   ...[
     'emails_restricted_to_domains',
     'invite_required',

@@ -18,7 +18,7 @@ import { Conversation } from './conversation.tsx';
 import { useDesktopNotifications } from './desktop-notifications.ts';
 import { Dialogs } from './dialogs.tsx';
 import { idsOf, isLinkToNewChannel, linkTo, targetOfLink, topicOf } from './links.ts';
-import { Notice } from './notice.tsx';
+import { PageNotice } from './notice.tsx';
 import { openDialog } from './open-dialog.ts';
 import { openPicture } from './pictures.ts';
 import { SessionContext, useSelected, useSession } from './session-context.tsx';
@@ -74,7 +74,7 @@ function Frame() {
       <Banner />
       <Sidebar onClose={() => setOpen(false)} />
       <Outlet />
-      <Notice />
+      <PageNotice />
       <Dialogs />
       <button type="button" className="sidebar-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span aria-hidden="true">☰</span>

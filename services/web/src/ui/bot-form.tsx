@@ -69,7 +69,7 @@ export function BotForm({ bot, task }: { bot: Bot; task: Task }) {
       <NameField value={values.full_name} problem={problems.of('name')} onChange={(full_name) => set({ full_name })} />
       <ProblemField label={t('newPicture')} problem={problems.of('picture')}>
         <input
-          key={picture.key}
+          ref={picture.field}
           type="file"
           accept="image/*"
           onChange={(event) => picture.choose(event.target.files?.[0])}

@@ -76,7 +76,7 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
       )}
       <ProblemField label={t('pictureOfTheBot')} problem={problems.of('picture')}>
         <input
-          key={picture.key}
+          ref={picture.field}
           type="file"
           accept="image/*"
           onChange={(event) => picture.choose(event.target.files?.[0])}

@@ -1,4 +1,5 @@
-import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import type { ChatEvent } from '@natter/client';
+import { type FormEvent, useCallback } from 'react';
 import type { Model } from '../state/model.ts';
 import { isPermitted, may } from '../state/permissions.ts';
 import type { GroupSetting } from '../state/writing-snapshot.ts';
@@ -57,7 +58,7 @@ export function ChannelSettings({ id }: { id: number }) {
     async () => (await client.getChannel({ stream_id: id })).stream as unknown as Described,
     [client, id],
   );
-  const { data: channel, task: loading, load } = useChannelData(fetch);
+  const { data: channel, loading, change } = useChannelData(fetch);
   if (!channel)
     return (
       <div className="panel">
@@ -65,14 +66,8 @@ export function ChannelSettings({ id }: { id: number }) {
         <Outcome task={loading} />
       </div>
     );
-  const update = async (changes: Changes): Promise<void> => {
-    try {
-      await client.updateChannel({ stream_id: id, ...changes });
-    } finally {
-      // The server refuses a change of a value that is outdated here.
-      await load();
-    }
-  };
+  const update = (changes: Changes): Promise<unknown> =>
+    change(() => client.updateChannel({ stream_id: id, ...changes }));
   return (
     <div className="panel">
       <Subscribers channel={channel} />
@@ -95,24 +90,22 @@ export function ChannelSettings({ id }: { id: number }) {
   );
 }
 
+function changesSubscribers(event: ChatEvent, id: number): boolean {
+  if (event.type !== 'subscription') return false;
+  if ('stream_ids' in event) return event.stream_ids.includes(id);
+  return 'subscriptions' in event && event.subscriptions.some(({ stream_id }) => stream_id === id);
+}
+
 function Subscribers({ channel }: { channel: Described }) {
   const { client } = useSession();
   const model = useSelected((state) => state.model);
-  const [people, setPeople] = useState<readonly number[]>([]);
   const task = useTask();
   const { stream_id, name } = channel;
-  const load = useCallback(
-    async () => setPeople((await client.getSubscribers({ stream_id })).subscribers),
-    [client, stream_id],
-  );
-  // The reader may subscribe by the button above.
-  const isSubscribed = model.channels.has(stream_id);
-  useEffect(() => void task.run(load), [load, isSubscribed]);
+  const fetch = useCallback(async () => (await client.getSubscribers({ stream_id })).subscribers, [client, stream_id]);
+  const isNews = useCallback((event: ChatEvent) => changesSubscribers(event, stream_id), [stream_id]);
+  const { data: people = [], loading, change: changePeople } = useChannelData(fetch, isNews);
   const change = (work: (current: string) => Promise<unknown>): void =>
-    void task.run(async () => {
-      await work(await currentName(client, stream_id));
-      await load();
-    });
+    void task.run(() => changePeople(async () => work(await currentName(client, stream_id))));
   const isAdministrator = mayAdminister(model, channel);
   const isActive = (id: number): boolean => model.people.get(id)?.isActive ?? false;
   return (
@@ -137,13 +130,14 @@ function Subscribers({ channel }: { channel: Described }) {
         onRemove={(_, id) => change((current) => client.unsubscribe({ subscriptions: [current], principals: [id] }))}
       />
       <Outcome task={task} />
+      <Outcome task={loading} />
     </>
   );
 }
 
 interface PartProps {
   channel: Described;
-  update: (changes: Changes) => Promise<void>;
+  update: (changes: Changes) => Promise<unknown>;
 }
 
 function Names({ channel, update }: PartProps) {

@@ -9,6 +9,7 @@ import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useChannelData } from './use-channel-data.ts';
 import { useForm } from './use-form.ts';
+import { useNewForm } from './use-new-form.ts';
 import { type Task, useTask } from './use-task.ts';
 
 const shown = 100;
@@ -17,10 +18,10 @@ const shown = 100;
 export default function Channels() {
   const { client } = useSession();
   const [filter, setFilter] = useState('');
-  const [isNew, setNew] = useState(false);
+  const creation = useNewForm();
   const [open, setOpen] = useState<number>();
   const fetch = useCallback(() => listedChannels(client), [client]);
-  const { data: all, task: loading } = useChannelData(fetch);
+  const { data: all, loading } = useChannelData(fetch);
   const wanted = filter.trim().toLowerCase();
   const found = (all ?? []).filter(({ name }) => name.toLowerCase().includes(wanted));
   return (
@@ -33,11 +34,20 @@ export default function Channels() {
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
         />
-        <button type="button" className="primary" aria-expanded={isNew} onClick={() => setNew(!isNew)}>
+        <button
+          type="button"
+          className="primary"
+          ref={creation.button}
+          aria-expanded={creation.isOpen}
+          onClick={creation.toggle}
+        >
           {t('newChannel')}
         </button>
       </div>
-      {isNew && <NewChannel onMade={(id) => setOpen((now) => now ?? id)} onEmptied={() => setNew(false)} />}
+      {creation.isOpen && (
+        <NewChannel task={creation.task} onMade={(id) => setOpen((now) => now ?? id)} onEmptied={creation.close} />
+      )}
+      <Outcome task={creation.task} />
       <ul className="cards">
         {found.slice(0, shown).map((one) => (
           <ChannelCard
@@ -133,24 +143,25 @@ function Own({ id, task }: { id: number; task: Task }) {
 }
 
 interface NewChannelProps {
+  task: Task;
   onMade: (id: number) => void;
-  onEmptied: () => void;
+  onEmptied: (form: HTMLFormElement) => void;
 }
 
-function NewChannel({ onMade, onEmptied }: NewChannelProps) {
+function NewChannel({ task, onMade, onEmptied }: NewChannelProps) {
   const session = useSession();
   const form = useForm({ name: '', description: '', invite_only: false });
   const { name, description, invite_only: isPrivate } = form.values;
-  const task = useTask();
   const send = async (values: typeof form.values): Promise<void> => {
     const subscribers = [session.state.model.ownId];
     onMade((await session.client.createChannel({ ...values, subscribers })).id);
   };
-  const create = (event: FormEvent): void => {
+  const create = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
+    const element = event.currentTarget;
     void task.run(async () => {
-      if (await form.add(send)) onEmptied();
-    });
+      if (await form.add(send)) onEmptied(element);
+    }, t('theChannelIsCreated'));
   };
   return (
     <form className="stack panel" onSubmit={create}>
@@ -172,7 +183,6 @@ function NewChannel({ onMade, onEmptied }: NewChannelProps) {
       <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
         {t('create')}
       </button>
-      <Outcome task={task} />
     </form>
   );
 }

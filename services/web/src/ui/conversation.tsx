@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
+import { textOf } from '../state/edits.ts';
 import { keyOf, type Narrow, type Place } from '../state/place.ts';
 import { isMoveFrom, lacksPlace } from '../state/views.ts';
 import { t } from '../text/text.ts';
@@ -75,8 +76,8 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
 }
 
 /**
- * A link names the conversation where a message was; the page leads to where it is. Once the page has shown the message, the
- * reader may be writing there: what others move from then on is followed by `useLeft` alone.
+ * A link names the conversation where a message was; the page leads to where it is, unless the reader has begun to write.
+ * Once the page has shown the message, what others move is followed by `useLeft` alone.
  */
 function useMoved(narrow: Narrow, near: number | undefined): void {
   const session = useSession();
@@ -86,12 +87,15 @@ function useMoved(narrow: Narrow, near: number | undefined): void {
   useEffect(() => {
     if (near === undefined || !isPlace(narrow)) return;
     let isCurrent = true;
+    const written = (): string => textOf(session.state.composing, session.state.model.writing, key);
+    const before = written();
     const lead = async (): Promise<void> => {
       const place = await session.placeOf(near);
       if (!isCurrent || !place || keyOf(place) === key) return;
       // A draft stays where other messages stay.
       const isEmpty = session.state.views.get(key)?.ids.length === 0;
-      if (!isEmpty || !follow(narrow, place, near)) void navigate({ ...linkTo(place, near), replace: true });
+      if (isEmpty && follow(narrow, place, near)) return;
+      if (written() === before) void navigate({ ...linkTo(place, near), replace: true });
     };
     const check = (): void => {
       const view = session.state.views.get(key);

@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react';
+import { Notice } from './notice.tsx';
 import { useDialogElement } from './use-dialog-element.ts';
 
 interface DialogProps {
@@ -26,6 +27,7 @@ export function Dialog({ title, isTitleHidden = false, children }: DialogProps) 
         </h2>
         {children}
       </div>
+      <Notice />
     </dialog>
   );
 }

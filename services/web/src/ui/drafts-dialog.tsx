@@ -8,7 +8,7 @@ import { DueForm } from './due-form.tsx';
 import { linkTo } from './links.ts';
 import { Modal } from './modal.tsx';
 import { titleOf } from './names.ts';
-import { closeDialog } from './open-dialog.ts';
+import { closeDialog, entriesFromNow } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
@@ -96,6 +96,13 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
   const [open, setOpen] = useState<'text' | 'time'>();
   const toggle = (part: 'text' | 'time'): void => setOpen(open === part ? undefined : part);
   const close = (part: 'text' | 'time'): void => setOpen((now) => (now === part ? undefined : now));
+  const setDue = (next: number): void => {
+    const hasNewer = entriesFromNow();
+    void task.run(async () => {
+      await client.editScheduledMessage({ scheduled_message_id: id, scheduled_delivery_timestamp: next });
+      if (!hasNewer()) close('time');
+    });
+  };
   return (
     <li>
       <p className="card-head">
@@ -131,17 +138,7 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
         />
       )}
       {open === 'time' && (
-        <DueForm
-          action={t('saveTheTime')}
-          task={task}
-          initial={new Date(due * 1_000)}
-          onChoose={(next) =>
-            void task.run(async () => {
-              await client.editScheduledMessage({ scheduled_message_id: id, scheduled_delivery_timestamp: next });
-              close('time');
-            })
-          }
-        />
+        <DueForm action={t('saveTheTime')} task={task} initial={new Date(due * 1_000)} onChoose={setDue} />
       )}
       {open === undefined && <Outcome task={task} />}
     </li>

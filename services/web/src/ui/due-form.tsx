@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { serverNow } from '../session/server-time.ts';
 import { t } from '../text/text.ts';
 import { choicesAt, dueOf, localInput } from './due.ts';
+import { countEntry } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { useSession } from './session-context.tsx';
 import type { Task } from './use-task.ts';
@@ -19,6 +20,10 @@ export function DueForm({ action, task, initial, onChoose }: DueFormProps) {
   const [choices] = useState(() => choicesAt(new Date(now)));
   const [value, setValue] = useState(() => localInput(initial ?? choices[0]?.at ?? new Date(now)));
   const due = dueOf(value, now);
+  const choose = (at: Date): void => {
+    countEntry();
+    setValue(localInput(at));
+  };
   return (
     <form
       className="stack"
@@ -29,7 +34,7 @@ export function DueForm({ action, task, initial, onChoose }: DueFormProps) {
     >
       <div className="choices">
         {choices.map(({ name, at }) => (
-          <button key={name} type="button" className="plain" onClick={() => setValue(localInput(at))}>
+          <button key={name} type="button" className="plain" onClick={() => choose(at)}>
             {name}
           </button>
         ))}

@@ -48,7 +48,8 @@ export const MessageList = memo(function MessageList({
     followOnAppend: view.hasNewest,
     scrollEndThreshold: 80,
   });
-  const isAnchored = useAnchor(list, rows, view, near) || rows.length === 0;
+  const { isArrived, stay } = useAnchor(list, rows, view, near);
+  const isAnchored = isArrived || rows.length === 0;
   const items = list.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   const { scrollOffset } = list;
@@ -63,7 +64,10 @@ export const MessageList = memo(function MessageList({
     if (last > rows.length - margin && mayGrow(view, 'newest', topId)) void session.extend(narrow, 'newest');
   }, [session, narrow, first, last, rows.length, view, isAnchored, scrollOffset]);
   const openNewest = (): void => void session.open(narrow, newestId);
-  const [current, setCurrent] = useCurrent(list, rows, near, view.hasNewest ? undefined : openNewest);
+  const [current, setCurrent] = useCurrent(list, rows, near, {
+    onMove: stay,
+    openNewest: view.hasNewest ? undefined : openNewest,
+  });
   const rendered = items.map(({ index }) => rows[index]?.message?.id);
   const reachable = rendered.includes(current) ? current : rendered.findLast((id) => id !== undefined);
   const isPlace = narrow.kind === 'topic' || narrow.kind === 'direct';
@@ -138,14 +142,14 @@ type List = Virtualizer<HTMLDivElement, Element>;
 const belowOf = (list: List): number => list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
 
 /**
- * The message that keys act on: the one with the focus, or the one that a link named. Keys move it. `openNewest` loads
- * the newest messages, if they are not among the rows.
+ * The message that keys act on: the one with the focus, or the one that a link named. Keys move it, after `onMove`.
+ * `openNewest` loads the newest messages, if they are not among the rows.
  */
 function useCurrent(
   list: List,
   rows: readonly Row[],
   near: number | undefined,
-  openNewest: (() => void) | undefined,
+  { onMove, openNewest }: { onMove: () => void; openNewest: (() => void) | undefined },
 ): [number | undefined, (id: number) => void] {
   const session = useSession();
   const [current, setCurrent] = useState(near);
@@ -162,6 +166,7 @@ function useCurrent(
   const focus = (index: number): void => {
     const id = rows[index]?.message?.id;
     if (id === undefined) return;
+    onMove();
     list.scrollToIndex(index, { align: 'auto' });
     setCurrent(id);
     setWanted(id);
@@ -187,9 +192,9 @@ const readerScrolls = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 
 /**
  * Shows a replaced view at its anchor: the first unread message, the message that was on top, or the end. Returns
- * whether the list has arrived there.
+ * whether the list has arrived there. `stay` keeps the list where it is, because the reader moves it.
  */
-function useAnchor(list: List, rows: readonly Row[], view: View, near: number | undefined): boolean {
+function useAnchor(list: List, rows: readonly Row[], view: View, near: number | undefined) {
   const { anchor, version, narrow } = view;
   const wanted = `${keyOf(narrow)} ${version}`;
   const shown = useRef('');
@@ -235,7 +240,7 @@ function useAnchor(list: List, rows: readonly Row[], view: View, near: number | 
       for (const name of readerScrolls) element?.removeEventListener(name, arrive);
     };
   }, [list, wanted, isArrived, isEmpty]);
-  return isArrived;
+  return { isArrived, stay: () => setArrivedAt(wanted) };
 }
 
 /** Marks visible messages as read, except in the results of a search. */

@@ -1,6 +1,7 @@
 import { t } from '../text/text.ts';
 import './modal.css';
 import { type ReactNode, useId } from 'react';
+import { Notice } from './notice.tsx';
 import { closeDialog } from './open-dialog.ts';
 import { useDialogElement } from './use-dialog-element.ts';
 
@@ -17,6 +18,7 @@ export function Modal({ title, isWide = false, children }: { title: string; isWi
         </button>
       </header>
       <div className="modal-body">{children}</div>
+      <Notice />
     </dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { keyOf, type Place, topicPlace } from '../state/place.ts';
 import { topicRule } from '../state/writing.ts';
@@ -6,7 +6,7 @@ import { t } from '../text/text.ts';
 import { Check, Field } from './field.tsx';
 import { useLeadOn } from './lead-on.ts';
 import { Modal } from './modal.tsx';
-import { closeAfter } from './open-dialog.ts';
+import { closeAfter, entriesFromNow } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { TopicInput } from './topic-input.tsx';
@@ -36,13 +36,15 @@ export default function Move({ place, messageId }: MoveProps) {
   const [tellsNew, setTellsNew] = useState(true);
   const [tellsOld, setTellsOld] = useState(false);
   const task = useTask();
+  /** A message of the topic, which is moved again if the dialog stays open. */
+  const moved = useRef<number>(undefined);
   const rule = topicRule(model.writing, channelId);
   const target = topicPlace(channelId, rule === 'empty_topic_only' ? '' : topic.trim());
   const isSame = channelId === place.channelId && topic.trim() === place.topic;
   const isMissing = rule === 'disable_empty_topic' && topic.trim() === '';
   /** Returns whether there were messages to move. */
   const move = async (): Promise<boolean> => {
-    const id = messageId ?? (await session.actions.newestOf(place));
+    const id = messageId ?? moved.current ?? (await session.actions.newestOf(place));
     if (id === undefined || target.kind !== 'topic') return false;
     await session.client.updateMessage({
       message_id: id,
@@ -52,16 +54,17 @@ export default function Move({ place, messageId }: MoveProps) {
       send_notification_to_new_thread: tellsNew,
       send_notification_to_old_thread: tellsOld,
     });
+    moved.current = id;
     return true;
   };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     void task.run(async () => {
-      const isMoved = await closeAfter(move);
+      const isMoved = await closeAfter(move, entriesFromNow());
       const isShown = session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
       // Where messages stay, the page does not follow by itself.
       if (isMoved && isShown && scope !== 'change_one') leadOn(place, target, messageId);
-    });
+    }, t('saved'));
   };
   return (
     <Modal title={messageId === undefined ? t('moveOrRenameTheTopic') : t('moveMessages')}>

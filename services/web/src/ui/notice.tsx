@@ -1,5 +1,11 @@
 import { t } from '../text/text.ts';
+import { useDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
+
+/** An open dialog covers the page, and shows the notice itself. */
+export function PageNotice() {
+  return useDialog() ? null : <Notice />;
+}
 
 /** Shows the reason why the last action had no effect. */
 export function Notice() {

@@ -29,14 +29,29 @@ export function openDialog(dialog: Dialog): void {
   change(dialog);
 }
 export const closeDialog = (): void => change(undefined);
+
+/** Counts what was entered in dialogs. */
+let entries = 0;
+export function countEntry(): void {
+  entries += 1;
+}
+/** Returns a function that tells whether something was entered in a dialog since. */
+export function entriesFromNow(): () => boolean {
+  const before = entries;
+  return () => entries !== before;
+}
+
 /**
- * Does something for the open dialog and then closes it. A dialog that was opened in the meantime stays. Returns undefined
- * if the dialog had gone before the end.
+ * Does something for the open dialog and then closes it. A dialog that was opened in the meantime stays, and so does one
+ * that `isKept`. Returns undefined if the dialog stays, or had gone before the end.
  */
-export async function closeAfter<Outcome>(work: () => Promise<Outcome>): Promise<Outcome | undefined> {
+export async function closeAfter<Outcome>(
+  work: () => Promise<Outcome>,
+  isKept: () => boolean = () => false,
+): Promise<Outcome | undefined> {
   const own = current;
   const outcome = await work();
-  if (current !== own) return undefined;
+  if (current !== own || isKept()) return undefined;
   closeDialog();
   return outcome;
 }

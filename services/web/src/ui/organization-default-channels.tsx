@@ -15,7 +15,7 @@ export function DefaultChannels() {
   const [chosen, setChosen] = useState('');
   const task = useTask();
   const fetch = useCallback(() => listedChannels(client), [client]);
-  const { data: all = [], task: loading } = useChannelData(fetch);
+  const { data: all = [], loading } = useChannelData(fetch);
   const others = all.filter(({ id, isPrivate }) => !isPrivate && !ids.includes(id));
   const isOffered = others.some(({ id }) => String(id) === chosen);
   const add = (event: FormEvent): void => {

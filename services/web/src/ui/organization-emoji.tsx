@@ -67,7 +67,7 @@ function NewEmoji() {
     <form className="stack" onSubmit={add}>
       <Field label={t('picture')}>
         <input
-          key={picture.key}
+          ref={picture.field}
           type="file"
           accept="image/*"
           required

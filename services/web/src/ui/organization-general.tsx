@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useState } from 'react';
+import type { FormEvent } from 'react';
 import { t } from '../text/text.ts';
 import { Field } from './field.tsx';
 import { OrganizationSettings } from './organization-settings.tsx';
@@ -20,16 +20,9 @@ export function General() {
 function Identity() {
   const { client } = useSession();
   const known = useSelected(({ model }) => model.realmName);
-  /** Undefined until it is loaded. */
-  const [description, setDescription] = useState<string>();
-  const form = useForm({ name: known, description: description ?? '' });
+  const description = useSelected(({ model }) => model.realm.settings.description);
+  const form = useForm({ name: known, description: String(description ?? '') });
   const task = useTask();
-  useEffect(() => {
-    client.getServerSettings().then(
-      (answer) => setDescription(String((answer as Record<string, unknown>).realm_description ?? '')),
-      () => undefined,
-    );
-  }, [client]);
   const save = (event: FormEvent): void => {
     event.preventDefault();
     void task.run(() => form.save((changed) => client.updateRealm(changed)), t('saved'));
@@ -49,7 +42,6 @@ function Identity() {
           rows={3}
           maxLength={1_000}
           value={form.values.description}
-          disabled={description === undefined}
           onChange={(event) => form.set({ description: event.target.value })}
         />
       </Field>

@@ -11,7 +11,8 @@ import { PermissionFields } from './permission-field.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useForm } from './use-form.ts';
-import { useTask } from './use-task.ts';
+import { useNewForm } from './use-new-form.ts';
+import { type Task, useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
 type Changes = Omit<Parameters<Client['updateUserGroup']>[0], 'user_group_id'>;
@@ -29,7 +30,7 @@ const permissions = {
 export function Groups() {
   const model = useSelected((state) => state.model);
   const [filter, setFilter] = useState('');
-  const [isNew, setNew] = useState(false);
+  const creation = useNewForm();
   const [open, setOpen] = useState<number>();
   const all = ownGroups(model);
   const wanted = filter.trim().toLowerCase();
@@ -45,12 +46,21 @@ export function Groups() {
           onChange={(event) => setFilter(event.target.value)}
         />
         {may(model, 'can_create_groups') && (
-          <button type="button" className="primary" aria-expanded={isNew} onClick={() => setNew(!isNew)}>
+          <button
+            type="button"
+            className="primary"
+            ref={creation.button}
+            aria-expanded={creation.isOpen}
+            onClick={creation.toggle}
+          >
             {t('newGroup')}
           </button>
         )}
       </div>
-      {isNew && <NewGroup onMade={(id) => setOpen((now) => now ?? id)} onEmptied={() => setNew(false)} />}
+      {creation.isOpen && (
+        <NewGroup task={creation.task} onMade={(id) => setOpen((now) => now ?? id)} onEmptied={creation.close} />
+      )}
+      <Outcome task={creation.task} />
       <ul className="cards">
         {found.map((group) => (
           <li key={group.id}>
@@ -92,23 +102,24 @@ function countOf({ members, subgroups }: Group): string {
 }
 
 interface NewGroupProps {
+  task: Task;
   onMade: (id: number) => void;
-  onEmptied: () => void;
+  onEmptied: (form: HTMLFormElement) => void;
 }
 
-function NewGroup({ onMade, onEmptied }: NewGroupProps) {
+function NewGroup({ task, onMade, onEmptied }: NewGroupProps) {
   const session = useSession();
   const form = useForm({ name: '', description: '' });
-  const task = useTask();
   const send = async (texts: typeof form.values): Promise<void> => {
     const members = [session.state.model.ownId];
     onMade((await session.client.createUserGroup({ ...texts, members })).group_id);
   };
-  const create = (event: FormEvent): void => {
+  const create = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
+    const element = event.currentTarget;
     void task.run(async () => {
-      if (await form.add(send)) onEmptied();
-    });
+      if (await form.add(send)) onEmptied(element);
+    }, t('theGroupIsCreated'));
   };
   return (
     <form className="stack panel" onSubmit={create}>
@@ -120,7 +131,6 @@ function NewGroup({ onMade, onEmptied }: NewGroupProps) {
       <button type="submit" className="primary" disabled={task.isBusy || form.values.name.trim() === ''}>
         {t('createTheGroup')}
       </button>
-      <Outcome task={task} />
     </form>
   );
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '@natter/client';
-import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
+import { type FormEvent, useCallback, useId, useState } from 'react';
 import { may } from '../state/permissions.ts';
 import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
@@ -8,10 +8,12 @@ import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { roleName, roles } from './roles.ts';
 import { useSelected, useSession } from './session-context.tsx';
-import { useTask } from './use-task.ts';
+import { type Loaded, useLoaded } from './use-loaded.ts';
+import { type Task, useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
 type Invites = Awaited<ReturnType<Client['getInvites']>>['invites'];
+type Changing = Pick<Loaded<unknown>, 'change'>;
 
 const expiries = [
   [1_440, t('days', { count: 1 })],
@@ -24,33 +26,34 @@ const initialExpiry = 10_080;
 /** Invitations by mail and by link that nobody has accepted yet. */
 export function Invitations() {
   const { client } = useSession();
-  const [all, setAll] = useState<Invites>();
-  const loading = useTask();
-  const load = useCallback(async () => setAll((await client.getInvites()).invites), [client]);
-  useEffect(() => void loading.run(load), [load]);
+  const fetch = useCallback(async () => (await client.getInvites()).invites, [client]);
+  const { data: all, loading, change } = useLoaded(fetch);
+  /** Of all invitations: the one that it was about may be gone after it. */
+  const task = useTask();
   const isByMail = useSelected(({ model }) => may(model, 'can_invite_users_group'));
   return (
     <>
-      <NewInvitations isByMail={isByMail} load={load} />
+      <NewInvitations isByMail={isByMail} change={change} />
       <h3>{t('openInvitations')}</h3>
       {all?.length === 0 && <p className="faint">{t('noInvitations')}</p>}
       <ul className="cards">
         {[...(all ?? [])]
           .sort((a, b) => b.invited - a.invited || b.id - a.id)
           .map((one) => (
-            <OpenInvitation key={`${one.is_multiuse} ${one.id}`} invitation={one} load={load} />
+            <OpenInvitation key={`${one.is_multiuse} ${one.id}`} invitation={one} change={change} task={task} />
           ))}
       </ul>
+      <Outcome task={task} />
       <Outcome task={loading} />
     </>
   );
 }
 
-/** Shows a refusal for each refused address. */
-function refusalsOf(error: unknown): string | undefined {
+/** An error with a refusal for each refused address. */
+function refusalsOf(error: unknown): Error | undefined {
   if (!(error instanceof ApiError) || error.code !== 'INVITATION_FAILED') return undefined;
   const refused = (error.extra.errors ?? []) as [address: string, reason: string][];
-  return [error.message, ...refused.map(([address, reason]) => `${address}: ${reason}`)].join('\n');
+  return new Error([error.message, ...refused.map(([address, reason]) => `${address}: ${reason}`)].join('\n'));
 }
 
 interface Choice {
@@ -60,7 +63,7 @@ interface Choice {
   hasDefaults: boolean;
 }
 
-function NewInvitations({ isByMail, load }: { isByMail: boolean; load: () => Promise<void> }) {
+function NewInvitations({ isByMail, change }: Changing & { isByMail: boolean }) {
   const { client } = useSession();
   const isByLink = useSelected(({ model }) => may(model, 'create_multiuse_invite_group'));
   const [choice, setChoice] = useState<Choice>({
@@ -79,24 +82,17 @@ function NewInvitations({ isByMail, load }: { isByMail: boolean; load: () => Pro
   };
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      try {
-        await client.sendInvites({ ...shared, invitee_emails: addresses });
-      } catch (error) {
-        const refusals = refusalsOf(error);
-        if (refusals !== undefined) await load();
-        throw refusals === undefined ? error : new Error(refusals);
-      }
+    const sendAll = async (): Promise<void> => {
+      await client.sendInvites({ ...shared, invitee_emails: addresses }).catch((error: unknown) => {
+        throw refusalsOf(error) ?? error;
+      });
       // Keep the text that was typed meanwhile.
       setAddresses((now) => (now === addresses ? '' : now));
-      await load();
-    }, t('theInvitationsAreSent'));
+    };
+    void task.run(() => change(sendAll), t('theInvitationsAreSent'));
   };
   const makeLink = (): void =>
-    void task.run(async () => {
-      await client.createInviteLink(shared);
-      await load();
-    }, t('theLinkIsAtTheTopOf'));
+    void task.run(() => change(() => client.createInviteLink(shared)), t('theLinkIsAtTheTopOf'));
   return (
     <form className="stack" onSubmit={send}>
       {isByMail && (
@@ -187,15 +183,18 @@ function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice
   );
 }
 
-function OpenInvitation({ invitation, load }: { invitation: Invites[number]; load: () => Promise<void> }) {
+interface OpenInvitationProps extends Changing {
+  invitation: Invites[number];
+  task: Task;
+}
+
+function OpenInvitation({ invitation, change, task }: OpenInvitationProps) {
   const { client } = useSession();
-  const task = useTask();
   const { id, email, link_url, is_multiuse, invited_as, expiry_date } = invitation;
   const name = email ?? t('theLink');
-  const revoke = async (): Promise<void> => {
-    await (is_multiuse ? client.revokeInviteLink({ invite_id: id }) : client.revokeInvite({ invite_id: id }));
-    await load();
-  };
+  const revoke = (): Promise<unknown> =>
+    is_multiuse ? client.revokeInviteLink({ invite_id: id }) : client.revokeInvite({ invite_id: id });
+  const resend = (): Promise<unknown> => client.resendInvite({ invite_id: id });
   return (
     <li>
       <div className="row">
@@ -217,17 +216,21 @@ function OpenInvitation({ invitation, load }: { invitation: Invites[number]; loa
               type="button"
               className="plain"
               disabled={task.isBusy}
-              onClick={() => void task.run(() => client.resendInvite({ invite_id: id }), t('theMailIsSentAgain'))}
+              onClick={() => void task.run(() => change(resend), t('theMailIsSentAgain'))}
             >
               <Phrase short={t('sendAgain')} full={t('sendAgainTo', { name })} />
             </button>
           )}
-          <button type="button" className="plain" disabled={task.isBusy} onClick={() => void task.run(revoke)}>
+          <button
+            type="button"
+            className="plain"
+            disabled={task.isBusy}
+            onClick={() => void task.run(() => change(revoke))}
+          >
             <Phrase short={t('revoke')} full={t('revokeName', { name })} />
           </button>
         </span>
       </div>
-      <Outcome task={task} />
     </li>
   );
 }

@@ -7,6 +7,7 @@ import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSession } from './session-context.tsx';
 import { useForm } from './use-form.ts';
+import type { Loaded } from './use-loaded.ts';
 import { type Place, useOrderedList } from './use-ordered-list.ts';
 import { useTask } from './use-task.ts';
 
@@ -24,14 +25,14 @@ export function Linkifiers() {
   const { client } = useSession();
   const fetch = useCallback(async () => (await client.getLinkifiers()).linkifiers, [client]);
   const reorder = (ids: number[]) => client.reorderLinkifiers({ ordered_linkifier_ids: ids });
-  const { all, task, load, change, placeOf } = useOrderedList({ fetch, reorder });
+  const { data: all, loading, task, change, edit, placeOf } = useOrderedList({ fetch, reorder });
   return (
     <>
       <p className="faint">{t('aTextInAMessageThatFits')}</p>
       <LinkifierForm
         label={t('addTheLinkifier')}
         known={empty}
-        load={load}
+        change={change}
         onSend={(texts) => client.addLinkifier({ ...empty, ...texts })}
       />
       <ul className="cards">
@@ -40,8 +41,8 @@ export function Linkifiers() {
             key={one.id}
             linkifier={one}
             place={placeOf(at)}
-            onRemove={() => change(() => client.removeLinkifier({ filter_id: one.id }), t('removed'))}
-            load={load}
+            onRemove={() => edit(() => client.removeLinkifier({ filter_id: one.id }), t('removed'))}
+            change={change}
             onSend={async (texts) => {
               // The API takes both texts, and somebody else may have changed the other one.
               const { id, ...newest } = (await fetch()).find(({ id }) => id === one.id) ?? one;
@@ -52,12 +53,12 @@ export function Linkifiers() {
       </ul>
       {all?.length === 0 && <p className="faint">{t('thereAreNoLinkifiersYet')}</p>}
       <Outcome task={task} />
+      <Outcome task={loading} />
     </>
   );
 }
 
-interface SavingProps {
-  load: () => Promise<void>;
+interface SavingProps extends Pick<Loaded<unknown>, 'change'> {
   /** Sends texts that were changed. */
   onSend: (texts: Partial<Texts>) => Promise<unknown>;
 }
@@ -67,16 +68,14 @@ interface LinkifierFormProps extends SavingProps {
   known: Texts;
 }
 
-function LinkifierForm({ label, known, load, onSend }: LinkifierFormProps) {
+function LinkifierForm({ label, known, change, onSend }: LinkifierFormProps) {
   const form = useForm(known);
   const { pattern, url_template: template } = form.values;
   const task = useTask();
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await (known === empty ? form.add(onSend) : form.save(onSend));
-      await load();
-    }, t('saved'));
+    const send = (): Promise<unknown> => (known === empty ? form.add(onSend) : form.save(onSend));
+    void task.run(() => change(send), t('saved'));
   };
   return (
     <form className="stack" onSubmit={save}>
@@ -120,7 +119,7 @@ interface LinkifierCardProps extends SavingProps {
   onRemove: () => void;
 }
 
-function LinkifierCard({ linkifier, place, onRemove, load, onSend }: LinkifierCardProps) {
+function LinkifierCard({ linkifier, place, onRemove, change, onSend }: LinkifierCardProps) {
   const [isOpen, setOpen] = useState(false);
   const { pattern, url_template } = linkifier;
   return (
@@ -143,7 +142,12 @@ function LinkifierCard({ linkifier, place, onRemove, load, onSend }: LinkifierCa
       </div>
       {isOpen && (
         <div className="panel">
-          <LinkifierForm label={t('saveTheLinkifier')} known={{ pattern, url_template }} load={load} onSend={onSend} />
+          <LinkifierForm
+            label={t('saveTheLinkifier')}
+            known={{ pattern, url_template }}
+            change={change}
+            onSend={onSend}
+          />
         </div>
       )}
     </li>

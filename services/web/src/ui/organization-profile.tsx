@@ -17,10 +17,12 @@ import {
 } from './profile-fields.ts';
 import { useSession } from './session-context.tsx';
 import { useForm } from './use-form.ts';
+import type { Loaded } from './use-loaded.ts';
 import { type Place, useOrderedList } from './use-ordered-list.ts';
 import { useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
+type Changing = Pick<Loaded<unknown>, 'change'>;
 type Changes = Omit<Parameters<Client['updateProfileField']>[0], 'field_id'>;
 
 /** The profile fields of people. */
@@ -31,23 +33,24 @@ export function ProfileFields() {
     [client],
   );
   const reorder = (order: number[]) => client.reorderProfileFields({ order });
-  const { all, task, load, change, placeOf } = useOrderedList({ fetch, reorder });
+  const { data: all, loading, task, change, edit, placeOf } = useOrderedList({ fetch, reorder });
   return (
     <>
-      <NewField load={load} />
+      <NewField change={change} />
       <ul className="cards">
         {(all ?? []).map((field, at) => (
           <FieldCard
             key={field.id}
             field={field}
             place={placeOf(at)}
-            onRemove={() => change(() => client.removeProfileField({ field_id: field.id }), t('removed'))}
-            load={load}
+            onRemove={() => edit(() => client.removeProfileField({ field_id: field.id }), t('removed'))}
+            change={change}
           />
         ))}
       </ul>
       {all?.length === 0 && <p className="faint">{t('thereAreNoProfileFieldsYet')}</p>}
       <Outcome task={task} />
+      <Outcome task={loading} />
     </>
   );
 }
@@ -59,7 +62,7 @@ const accounts = [
   ['custom', t('anotherService')],
 ] as const;
 
-function NewField({ load }: { load: () => Promise<void> }) {
+function NewField({ change }: Changing) {
   const { client } = useSession();
   const form = useForm(empty);
   const [kind, setKind] = useState<number>(fieldKinds.short);
@@ -77,10 +80,7 @@ function NewField({ load }: { load: () => Promise<void> }) {
   };
   const create = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await form.add(send);
-      await load();
-    }, t('theFieldIsAtTheEndOf'));
+    void task.run(() => change(() => form.add(send)), t('theFieldIsAtTheEndOf'));
   };
   return (
     <form className="stack" onSubmit={create}>
@@ -155,14 +155,13 @@ function Label({ values: { name, hint }, onChange }: LabelProps) {
   );
 }
 
-interface FieldCardProps {
+interface FieldCardProps extends Changing {
   field: ProfileField;
   place: Place;
   onRemove: () => void;
-  load: () => Promise<void>;
 }
 
-function FieldCard({ field, place, onRemove, load }: FieldCardProps) {
+function FieldCard({ field, place, onRemove, change }: FieldCardProps) {
   const [isOpen, setOpen] = useState(false);
   const { name } = field;
   return (
@@ -183,12 +182,12 @@ function FieldCard({ field, place, onRemove, load }: FieldCardProps) {
           onConfirm={onRemove}
         />
       </div>
-      {isOpen && <FieldForm field={field} load={load} />}
+      {isOpen && <FieldForm field={field} change={change} />}
     </li>
   );
 }
 
-function FieldForm({ field, load }: Pick<FieldCardProps, 'field' | 'load'>) {
+function FieldForm({ field, change }: Pick<FieldCardProps, 'field' | 'change'>) {
   const { client } = useSession();
   const hasOptions = field.type === fieldKinds.options;
   const known = useMemo((): readonly Option[] => (hasOptions ? optionsOf(field) : []), [hasOptions, field.field_data]);
@@ -209,22 +208,14 @@ function FieldForm({ field, load }: Pick<FieldCardProps, 'field' | 'load'>) {
     update({ ...changed, ...(edited || lines.trim() !== '' ? { field_data: await dataOfOptions() } : {}) });
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      try {
-        await form.save(send);
-        // Keep the text that was typed meanwhile.
-        setLines((now) => (now === lines ? '' : now));
-      } finally {
-        // The server may have refused an option because somebody else added the same one.
-        await load();
-      }
-    }, t('saved'));
+    const sendAll = async (): Promise<void> => {
+      await form.save(send);
+      // Keep the text that was typed meanwhile.
+      setLines((now) => (now === lines ? '' : now));
+    };
+    void task.run(() => change(sendAll), t('saved'));
   };
-  const set = (changes: Changes): void =>
-    void task.run(async () => {
-      await update(changes);
-      await load();
-    }, t('saved'));
+  const set = (changes: Changes): void => void task.run(() => change(() => update(changes)), t('saved'));
   const isComplete = name.trim() !== '' && options.every(({ text }) => text.trim() !== '');
   return (
     <form className="stack panel" onSubmit={save}>

@@ -18,7 +18,7 @@ export function Server() {
   const session = useSession();
   const { client } = session;
   const [read, setRead] = useState<{ status: Status; at: Date }>();
-  const task = useTask();
+  const task = useTask({ isReading: true });
   const load = useCallback(async () => {
     const status = await client.getServerStatus({}, { retryForMs });
     setRead({ status, at: new Date(serverNow(session.state)) });

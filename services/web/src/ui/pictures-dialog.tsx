@@ -4,6 +4,7 @@ import { type KeyboardEvent, useMemo, useState } from 'react';
 import { keyOf, type Message } from '../state/place.ts';
 import { contentOf } from './content.ts';
 import { shortTime } from './dates.ts';
+import { Notice } from './notice.tsx';
 import { closeDialog } from './open-dialog.ts';
 import { type Picture, picturesIn } from './pictures.ts';
 import { useSelected, useSession } from './session-context.tsx';
@@ -95,6 +96,7 @@ export default function Pictures(opened: PicturesProps) {
           onClick={() => go(at + 1)}
         />
       </footer>
+      <Notice />
     </dialog>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { t } from '../text/text.ts';
 import { DueForm } from './due-form.tsx';
 import { Modal } from './modal.tsx';
-import { closeAfter } from './open-dialog.ts';
+import { closeAfter, entriesFromNow } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
@@ -11,14 +11,18 @@ export default function Remind({ messageId }: { messageId: number }) {
   const [note, setNote] = useState('');
   const task = useTask();
   const remind = (due: number): void =>
-    void task.run(() =>
-      closeAfter(() =>
-        session.client.createReminder({
-          message_id: messageId,
-          scheduled_delivery_timestamp: due,
-          ...(note.trim() === '' ? {} : { note }),
-        }),
-      ),
+    void task.run(
+      () =>
+        closeAfter(
+          () =>
+            session.client.createReminder({
+              message_id: messageId,
+              scheduled_delivery_timestamp: due,
+              ...(note.trim() === '' ? {} : { note }),
+            }),
+          entriesFromNow(),
+        ),
+      t('saved'),
     );
   return (
     <Modal title={t('remindMeOfThisMessage')}>

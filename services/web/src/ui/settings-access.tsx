@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { onLogOut } from '../session/login.ts';
 import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
@@ -6,25 +6,22 @@ import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSession } from './session-context.tsx';
+import { useLoaded } from './use-loaded.ts';
 import { useTask } from './use-task.ts';
-
-type Keys = Awaited<ReturnType<ReturnType<typeof useSession>['client']['getApiKeys']>>['api_keys'];
 
 /** Sessions and API keys of the person. */
 export function Access() {
   const { client } = useSession();
-  const [all, setAll] = useState<Keys>([]);
   const [key, setKey] = useState<string>();
   const [isSure, setSure] = useState(false);
   const task = useTask();
-  const load = useCallback(async () => setAll((await client.getApiKeys()).api_keys), [client]);
-  useEffect(() => void load().catch(() => undefined), [load]);
-  const renew = (): void =>
-    void task.run(async () => {
-      setKey((await client.regenerateApiKey()).api_key);
-      setSure(false);
-      await load();
-    }, t('allOtherSessionsAndApiKeysHave'));
+  const fetch = useCallback(async () => (await client.getApiKeys()).api_keys, [client]);
+  const { data: all = [], loading, change } = useLoaded(fetch);
+  const makeKey = async (): Promise<void> => {
+    setKey((await client.regenerateApiKey()).api_key);
+    setSure(false);
+  };
+  const renew = (): void => void task.run(() => change(makeKey), t('allOtherSessionsAndApiKeysHave'));
   return (
     <>
       <h3>{t('sessionsAndApiKeys')}</h3>
@@ -46,12 +43,7 @@ export function Access() {
                 type="button"
                 className="plain"
                 disabled={task.isBusy}
-                onClick={() =>
-                  void task.run(async () => {
-                    await client.revokeApiKey({ key_id: id });
-                    await load();
-                  }, t('ended'))
-                }
+                onClick={() => void task.run(() => change(() => client.revokeApiKey({ key_id: id })), t('ended'))}
               >
                 <Phrase short={t('endSession')} full={t('endName', { name })} />
               </button>
@@ -88,6 +80,7 @@ export function Access() {
         </Field>
       )}
       <Outcome task={task} />
+      <Outcome task={loading} />
     </>
   );
 }

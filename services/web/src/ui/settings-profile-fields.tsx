@@ -1,4 +1,4 @@
-import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { type FormEvent, useCallback } from 'react';
 import { t } from '../text/text.ts';
 import { Field } from './field.tsx';
 import { MembersField } from './members-field.tsx';
@@ -6,25 +6,26 @@ import { Outcome } from './outcome.tsx';
 import { fieldKinds, optionsOf, type ProfileField, peopleOf } from './profile-fields.ts';
 import { useSelected, useSession } from './session-context.tsx';
 import { useForm } from './use-form.ts';
+import { useLoaded } from './use-loaded.ts';
 import { useTask } from './use-task.ts';
 
 type Values = Readonly<Record<string, string>>;
+const none: { fields: readonly ProfileField[]; known: Values } = { fields: [], known: {} };
 
 /** The person's own values of the profile fields. */
 export function OwnFields() {
   const { client } = useSession();
   const ownId = useSelected(({ model }) => model.ownId);
-  const [fields, setFields] = useState<readonly ProfileField[]>([]);
-  const [known, setKnown] = useState<Values>({});
-  const form = useForm(known);
   const task = useTask();
-  const load = useCallback(async () => {
+  const fetch = useCallback(async () => {
     const asked = { user_id_or_email: String(ownId), include_custom_profile_fields: true };
     const [{ custom_fields }, { user }] = await Promise.all([client.getProfileFields(), client.getUser(asked)]);
-    setFields(custom_fields);
-    setKnown(Object.fromEntries(custom_fields.map(({ id }) => [id, user.profile_data?.[id]?.value ?? ''])));
+    const known = Object.fromEntries(custom_fields.map(({ id }) => [id, user.profile_data?.[id]?.value ?? '']));
+    return { fields: custom_fields as readonly ProfileField[], known };
   }, [client, ownId]);
-  useEffect(() => void task.run(load), [load]);
+  const { data = none, loading, change } = useLoaded(fetch);
+  const { fields, known } = data;
+  const form = useForm(known);
   const send = (changed: Partial<Values>) =>
     client.updateOwnProfileData({
       data: fields
@@ -36,12 +37,9 @@ export function OwnFields() {
     });
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      // Also after a refusal: an administrator may have removed a field or an option.
-      await form.save(send).finally(load);
-    }, t('yourProfileIsSaved'));
+    void task.run(() => change(() => form.save(send)), t('yourProfileIsSaved'));
   };
-  if (fields.length === 0) return <Outcome task={task} />;
+  if (fields.length === 0) return <Outcome task={loading} />;
   return (
     <form className="stack" onSubmit={save}>
       <h3>{t('moreAboutYou')}</h3>
@@ -57,6 +55,7 @@ export function OwnFields() {
         {t('saveTheProfile')}
       </button>
       <Outcome task={task} />
+      <Outcome task={loading} />
     </form>
   );
 }

@@ -5,7 +5,7 @@ import { t } from '../text/text.ts';
 import { EmojiGlyph } from './emoji.tsx';
 import { Field } from './field.tsx';
 import { Modal } from './modal.tsx';
-import { closeAfter, openDialog } from './open-dialog.ts';
+import { closeAfter, countEntry, entriesFromNow, openDialog } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
@@ -40,7 +40,12 @@ export default function StatusDialog({ draft }: { draft: Status | undefined }) {
   const known = useSelected(({ model }) => model.statuses.get(model.ownId)) ?? none;
   const [status, setStatus] = useState(draft ?? known);
   const task = useTask();
-  const save = (next: Status): void => void task.run(() => closeAfter(() => client.updateOwnStatus(paramsOf(next))));
+  const save = (next: Status): void =>
+    void task.run(() => closeAfter(() => client.updateOwnStatus(paramsOf(next)), entriesFromNow()), t('saved'));
+  const choose = (one: Status): void => {
+    countEntry();
+    setStatus(one);
+  };
   // Another dialog takes the place of this one, which opens again with the same input.
   const chooseEmoji = (): void =>
     openDialog({
@@ -71,7 +76,7 @@ export default function StatusDialog({ draft }: { draft: Status | undefined }) {
         <ul className="choices" aria-label={t('suggestions')}>
           {suggestions.map((one) => (
             <li key={one.text}>
-              <button type="button" className="plain" onClick={() => setStatus(one)}>
+              <button type="button" className="plain" onClick={() => choose(one)}>
                 {one.emoji && <EmojiGlyph emoji={one.emoji} />} {one.text}
               </button>
             </li>

@@ -1,8 +1,7 @@
 import type { ChatEvent } from '@natter/client';
-import { useEffect, useMemo, useState } from 'react';
-import { inTurn } from './in-turn.ts';
+import { useEffect } from 'react';
 import { useSelected, useSession } from './session-context.tsx';
-import { useTask } from './use-task.ts';
+import { type Loaded, useLoaded } from './use-loaded.ts';
 
 /**
  * Properties that are not shown. They change with subscriptions and messages: loading again for each change would use up
@@ -10,27 +9,25 @@ import { useTask } from './use-task.ts';
  */
 const notShown = new Set(['subscriber_count', 'stream_weekly_traffic', 'is_recently_active', 'first_message_id']);
 
-const isNews = (event: ChatEvent): boolean =>
+const changesChannels = (event: ChatEvent): boolean =>
   event.type === 'stream' && !(event.op === 'update' && notShown.has(event.property));
 
 /**
- * Loads data about channels, and loads them again after each event that changes shown properties. Pass the same function
- * in each render.
+ * Loads data about channels, and loads them again after each event that changes them. Pass the same functions in each
+ * render.
  */
-export function useChannelData<T>(fetch: () => Promise<T>) {
+export function useChannelData<T>(fetch: () => Promise<T>, isNews = changesChannels): Loaded<T> {
   const session = useSession();
   // A new snapshot has new rules. Events before it are missing.
   const snapshot = useSelected(({ model }) => model.rules);
-  const [data, setData] = useState<T>();
-  const task = useTask();
-  const load = useMemo(() => inTurn(() => task.run(async () => setData(await fetch()))), [fetch]);
+  const loaded = useLoaded(fetch, snapshot);
+  const { load } = loaded;
   useEffect(
     () =>
       session.onEvent((event) => {
         if (isNews(event)) void load();
       }),
-    [load, session],
+    [load, session, isNews],
   );
-  useEffect(() => void load(), [load, snapshot]);
-  return { data, task, load };
+  return loaded;
 }

@@ -1,10 +1,11 @@
 import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from 'react';
-import { closeAtEscape, closeDialog } from './open-dialog.ts';
+import { closeAtEscape, closeDialog, countEntry } from './open-dialog.ts';
 
 interface DialogElement {
   ref: RefObject<HTMLDialogElement | null>;
   onClose: () => void;
   onKeyDown: (event: KeyboardEvent) => void;
+  onInput: () => void;
 }
 
 /** Attributes of a modal dialog of the browser: it keeps the focus, ends with Escape, and gives the focus back. */
@@ -20,5 +21,5 @@ export function useDialogElement(): DialogElement {
   const onClose = (): void => {
     if (ref.current?.open === false) closeDialog();
   };
-  return { ref, onClose, onKeyDown: closeAtEscape };
+  return { ref, onClose, onKeyDown: closeAtEscape, onInput: countEntry };
 }

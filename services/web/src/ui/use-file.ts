@@ -1,21 +1,27 @@
-import { useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 
 /** The file that was chosen in a field. */
 interface ChosenFile {
   file: File | undefined;
-  /** For the field: a new key empties it. */
-  key: number;
+  field: RefObject<HTMLInputElement | null>;
   choose: (file: File | undefined) => void;
   /** Empties the field after a file was sent, except if another one was chosen meanwhile. */
   end: (sent: File | undefined) => void;
 }
 
 export function useFile(): ChosenFile {
-  const [{ file, key }, setState] = useState<Pick<ChosenFile, 'file' | 'key'>>({ file: undefined, key: 0 });
-  return {
-    file,
-    key,
-    choose: (chosen) => setState((now) => ({ ...now, file: chosen })),
-    end: (sent) => setState((now) => (now.file === sent ? { file: undefined, key: now.key + 1 } : now)),
+  const [file, setFile] = useState<File>();
+  const newest = useRef<File>(undefined);
+  const field = useRef<HTMLInputElement>(null);
+  const choose = (chosen: File | undefined): void => {
+    newest.current = chosen;
+    setFile(chosen);
   };
+  const end = (sent: File | undefined): void => {
+    if (newest.current !== sent) return;
+    choose(undefined);
+    // The reader may be choosing the next file: the browser gives it to this element.
+    if (field.current) field.current.value = '';
+  };
+  return { file, field, choose, end };
 }

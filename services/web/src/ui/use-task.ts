@@ -1,5 +1,6 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { problemOf } from '../session/problem.ts';
+import { useSession } from './session-context.tsx';
 
 export interface Task {
   isBusy: boolean;
@@ -9,23 +10,45 @@ export interface Task {
   run: (work: () => Promise<unknown>, done?: string) => Promise<void>;
 }
 
-/** Something that the server is asked to do, and how it went. */
-export function useTask(): Task {
+interface TaskOptions {
+  /** The task only reads what its part of the page shows. Its problem is told to nobody once that part is closed. */
+  isReading?: boolean;
+}
+
+/** Something that the server is asked to do, and how it went. A notice tells a problem that its part of the page cannot show. */
+export function useTask({ isReading = false }: TaskOptions = {}): Task {
+  const session = useSession();
   const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
+  const [failure, setFailure] = useState<{ problem: string }>();
   const [done, setDone] = useState<string>();
+  const isShown = useRef(false);
+  /** A problem that is not on the page yet. */
+  const unseen = useRef<unknown>(undefined);
+  useEffect(() => {
+    unseen.current = undefined;
+  }, [failure]);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+      if (unseen.current !== undefined) session.notify(unseen.current);
+    };
+  }, [session]);
   const run = async (work: () => Promise<unknown>, text?: string): Promise<void> => {
     setBusy(true);
-    setProblem(undefined);
+    setFailure(undefined);
     setDone(undefined);
     try {
       await work();
       setDone(text);
     } catch (error) {
-      setProblem(problemOf(error));
+      setFailure({ problem: problemOf(error) });
+      if (isReading) return;
+      if (isShown.current) unseen.current = error;
+      else session.notify(error);
     } finally {
       setBusy(false);
     }
   };
-  return { isBusy, problem, done, run };
+  return { isBusy, problem: failure?.problem, done, run };
 }

@@ -36,6 +36,7 @@ export const channels = {
   folderNone: 'Keiner',
   findChannels: 'Kanäle suchen',
   newChannel: 'Neuer Kanal',
+  theChannelIsCreated: 'Der Kanal ist erstellt.',
   noChannelHasSuchAName: 'Kein Kanal heißt so.',
   pinned: 'Angeheftet',
   muted: 'Stummgeschaltet',

@@ -37,6 +37,7 @@ export const organization = {
   peopleCount: { one: '{count} Person', other: '{count} Personen' },
   groupCount: { one: '{count} Gruppe', other: '{count} Gruppen' },
   createTheGroup: 'Gruppe erstellen',
+  theGroupIsCreated: 'Die Gruppe ist erstellt.',
   nameOfTheGroup: 'Name der Gruppe',
   groupPurpose: 'Zweck der Gruppe',
   membersOf: 'Mitglieder von {name}',

@@ -36,6 +36,7 @@ export const channels = {
   folderNone: 'None',
   findChannels: 'Find channels',
   newChannel: 'New channel',
+  theChannelIsCreated: 'The channel is created.',
   noChannelHasSuchAName: 'No channel has such a name.',
   pinned: 'Pinned',
   muted: 'Muted',

@@ -37,6 +37,7 @@ export const organization = {
   peopleCount: { one: '{count} person', other: '{count} people' },
   groupCount: { one: '{count} group', other: '{count} groups' },
   createTheGroup: 'Create the group',
+  theGroupIsCreated: 'The group is created.',
   nameOfTheGroup: 'Name of the group',
   groupPurpose: 'What the group is for',
   membersOf: 'Members of {name}',

@@ -36,6 +36,7 @@ export const channels = {
   folderNone: 'Ninguna',
   findChannels: 'Buscar canales',
   newChannel: 'Nuevo canal',
+  theChannelIsCreated: 'Se ha creado el canal.',
   noChannelHasSuchAName: 'Ningún canal se llama así.',
   pinned: 'Fijado',
   muted: 'Silenciado',

@@ -37,6 +37,7 @@ export const organization = {
   peopleCount: { one: '{count} persona', many: '{count} de personas', other: '{count} personas' },
   groupCount: { one: '{count} grupo', many: '{count} de grupos', other: '{count} grupos' },
   createTheGroup: 'Crear el grupo',
+  theGroupIsCreated: 'Se ha creado el grupo.',
   nameOfTheGroup: 'Nombre del grupo',
   groupPurpose: 'Para qué es el grupo',
   membersOf: 'Miembros de {name}',

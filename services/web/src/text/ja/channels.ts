@@ -36,6 +36,7 @@ export const channels = {
   folderNone: 'なし',
   findChannels: 'チャンネルを検索',
   newChannel: '新しいチャンネル',
+  theChannelIsCreated: 'チャンネルを作成しました。',
   noChannelHasSuchAName: 'その名前のチャンネルはありません。',
   pinned: 'ピン留め',
   muted: 'ミュート',

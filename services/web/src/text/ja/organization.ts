@@ -37,6 +37,7 @@ export const organization = {
   peopleCount: { other: '{count}人' },
   groupCount: { other: '{count}グループ' },
   createTheGroup: 'グループを作成',
+  theGroupIsCreated: 'グループを作成しました。',
   nameOfTheGroup: 'グループ名',
   groupPurpose: 'グループの目的',
   membersOf: '{name}のメンバー',

@@ -1,0 +1,27 @@
+import { type RefObject, useRef, useState } from 'react';
+import { type Task, useTask } from './use-task.ts';
+
+interface NewForm {
+  isOpen: boolean;
+  toggle: () => void;
+  /** The button that opens the form. */
+  button: RefObject<HTMLButtonElement | null>;
+  /** How the last creation went. It is shown outside the form, which closes. */
+  task: Task;
+  /** Closes the form after a creation. The button takes the focus, unless the reader works elsewhere. */
+  close: (form: HTMLFormElement) => void;
+}
+
+/** A form that a button opens, and that closes when it has created something. */
+export function useNewForm(): NewForm {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const task = useTask();
+  const close = (form: HTMLFormElement): void => {
+    const { activeElement, body } = document;
+    // The browser takes the focus from a button that is disabled.
+    if (activeElement === null || activeElement === body || form.contains(activeElement)) button.current?.focus();
+    setOpen(false);
+  };
+  return { isOpen, toggle: () => setOpen(!isOpen), button, task, close };
+}
