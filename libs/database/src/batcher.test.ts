@@ -1,7 +1,7 @@
 import { ChatError } from '@natter/contracts';
 import { describe, expect, test, vi } from 'vitest';
 import { createBatcher } from './batcher.ts';
-import { withDeadline } from './deadline.ts';
+import { currentDeadline, tooLate, withDeadline } from './deadline.ts';
 
 /** Look-ups that are answered when the test decides. */
 function held() {
@@ -86,5 +86,28 @@ describe('look-ups of a kind', () => {
     expect(await ask(2)).toBe(2);
     expect(await stuck).toEqual(unavailable);
     expect(batches).toEqual([[1], [2]]);
+  });
+
+  test('are tried again if their batch took too long and their request has time left', async () => {
+    vi.useFakeTimers();
+    try {
+      let batches = 0;
+      const ask = createBatcher((asked: number[]) =>
+        ++batches === 1
+          ? new Promise<number[]>((_, reject) => currentDeadline()?.onEnd(() => reject(tooLate())))
+          : Promise.resolve(asked),
+      );
+      const given = [withDeadline(15_000, () => ask(1)), withDeadline(4_000, () => ask(2)), ask(3)];
+      const ends = Promise.allSettled(given);
+      await vi.advanceTimersByTimeAsync(6_000);
+      expect(await ends).toEqual([
+        { status: 'fulfilled', value: 1 },
+        { status: 'rejected', reason: unavailable },
+        { status: 'rejected', reason: unavailable },
+      ]);
+      expect(batches).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { unavailable } from '@natter/contracts';
-import { currentDeadline, untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
-import { type Patience, sharedPatience } from './patience.ts';
+import { currentDeadline, type Deadline, untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
+import { sharedPatience } from './patience.ts';
 import { asTenant, background } from './turns.ts';
 
 const maxBatch = 100;
@@ -10,13 +10,17 @@ const maxWaitMs = 10_000;
 /** A batch that takes longer no longer delays the next one: its backend may be stuck. */
 const slowMs = 250;
 const maxUnderWay = 4;
-/** A batch has its own deadline, because it serves several requests. */
+/**
+ * A batch has its own deadline, because it serves several requests: its backend may be stuck. Look-ups whose requests have
+ * more time are tried again.
+ */
 const batchMs = 5_000;
 
 interface LookUp<Q, A> {
   asked: Q;
   at: number;
-  patience: Patience | undefined;
+  /** Of the request that it belongs to. */
+  deadline: Deadline | undefined;
   resolve: (answer: A) => void;
   reject: (error: unknown) => void;
 }
@@ -34,7 +38,8 @@ export function createBatcher<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]
   const start = (): void => {
     isScheduled = false;
     const oldest = performance.now() - maxWaitMs;
-    while (waiting[0] && waiting[0].at < oldest) waiting.shift()?.reject(unavailable(new Error('waited too long')));
+    while (waiting[0] && (waiting[0].at < oldest || waiting[0].deadline?.hasEnded))
+      waiting.shift()?.reject(unavailable(new Error('waited too long')));
     while (waiting.length > 0 && mayStart()) {
       underWay++;
       void run(waiting.splice(0, maxBatch));
@@ -53,17 +58,22 @@ export function createBatcher<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]
       slow++;
       schedule();
     }, slowMs);
+    let hasEnded = (): boolean => false;
     try {
       const asked = batch.map((one) => one.asked);
-      const patience = sharedPatience(batch.flatMap((one) => one.patience ?? []));
+      const patience = sharedPatience(batch.flatMap(({ deadline }) => deadline?.patience ?? []));
+      const work = (deadline: Deadline): Promise<readonly A[]> => {
+        hasEnded = () => deadline.hasEnded;
+        return lookUp(asked);
+      };
       // A batch serves several realms, so no realm is charged for its connection.
-      const answers = await asTenant(background, () =>
-        withoutDeadline(() => withDeadline(batchMs, () => lookUp(asked), patience)),
-      );
+      const answers = await asTenant(background, () => withoutDeadline(() => withDeadline(batchMs, work, patience)));
       if (answers.length !== batch.length) throw new Error(`${batch.length} look-ups had ${answers.length} answers`);
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as A);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      const again = hasEnded() ? batch.filter(({ deadline }) => deadline && !deadline.hasEnded) : [];
+      for (const one of batch) if (!again.includes(one)) one.reject(error);
+      waiting.push(...again.map((one) => ({ ...one, at: performance.now() })));
     } finally {
       clearTimeout(timer);
       if (isSlow) slow--;
@@ -76,7 +86,7 @@ export function createBatcher<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]
     untilDeadline(
       new Promise<A>((resolve, reject) => {
         if (waiting.length >= maxWaiting) return reject(unavailable(new Error('too many look-ups wait')));
-        waiting.push({ asked, at: performance.now(), patience: currentDeadline()?.patience, resolve, reject });
+        waiting.push({ asked, at: performance.now(), deadline: currentDeadline(), resolve, reject });
         schedule();
       }),
     );

@@ -15,7 +15,7 @@ export interface Answer {
  */
 const agent = new Agent({ keepAlive: true, timeout: 30_000 });
 
-/** Number of requests of `Client.ok`, and those that it sent again. */
+/** Number of requests of `Client.patiently`, and those that it sent again. */
 export const asked = { requests: 0, repeated: [] as string[] };
 
 /**
@@ -59,23 +59,28 @@ export class Client {
   delete = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
     this.send('DELETE', path, form, headers);
 
-  /**
-   * Like the verb methods, but throws unless the request succeeded; returns the body. On a busy machine a request may exceed
-   * its deadline, so it is sent again after a 503: under a key, so that it takes effect once. `few-repetitions.ts` limits
-   * how many requests of a file may need it.
-   */
+  /** Like `patiently`, but throws unless the request succeeded; returns the body. */
   async ok(method: string, path: string, form: Form = {}): Promise<Json> {
+    const { status, body } = await this.patiently(method, path, form);
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /**
+   * Like the verb methods, but not answered with 503: on a busy machine a request may exceed its deadline, so it is sent
+   * again, under a key, so that it takes effect once. `few-repetitions.ts` limits how many requests of a file may need it.
+   */
+  async patiently(method: string, path: string, form: Form = {}, given: Record<string, string> = {}): Promise<Answer> {
     const isRead = method === 'GET' || method === 'HEAD';
     // A local id of a queue is such a key.
     const hasNames = form.queue_id !== undefined && form.local_id !== undefined;
     const needsKey = !isRead && this.email !== '' && !hasNames;
-    const headers: Record<string, string> = needsKey ? { 'idempotency-key': randomUUID() } : {};
+    const headers = { ...given, ...(needsKey ? { 'idempotency-key': randomUUID() } : {}) };
     const until = isRead || this.email !== '' ? Date.now() + 120_000 : 0;
     asked.requests++;
     for (let attempt = 0; ; attempt++) {
-      const { status, body } = await this.send(method, path, form, headers);
-      if (status === 200) return body;
-      if (status !== 503 || Date.now() > until) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+      const answer = await this.send(method, path, form, headers);
+      if (answer.status !== 503 || Date.now() > until) return answer;
       if (attempt === 0) asked.repeated.push(`${method} ${path}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }

@@ -38,7 +38,7 @@ const isDone = ({ status }: Answer): boolean => status === 200;
 const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscribed: string, others: string]>][] = [
   [
     'see it',
-    async ({ who, id }) => isDone(await who.get(`/streams/${id}`)),
+    async ({ who, id }) => isDone(await who.patiently('GET', `/streams/${id}`)),
     {
       public: ['oamug', 'oamu'],
       private: ['oamug', 'oa'],
@@ -48,7 +48,7 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
   ],
   [
     'see its subscribers',
-    async ({ who, id }) => isDone(await who.get(`/streams/${id}/members`)),
+    async ({ who, id }) => isDone(await who.patiently('GET', `/streams/${id}/members`)),
     {
       public: ['oamug', 'oamu'],
       private: ['oamug', 'oa'],
@@ -58,12 +58,12 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
   ],
   [
     'find it by name',
-    async ({ who, name }) => isDone(await who.get('/get_stream_id', { stream: name })),
+    async ({ who, name }) => isDone(await who.patiently('GET', '/get_stream_id', { stream: name })),
     { public: ['oamug', 'oamu'], private: ['oamug', 'oa'], 'web-public': ['oamug', 'oamug'], archived: ['', ''] },
   ],
   [
     'read its mail address',
-    async ({ who, id }) => isDone(await who.get(`/streams/${id}/email_address`)),
+    async ({ who, id }) => isDone(await who.patiently('GET', `/streams/${id}/email_address`)),
     {
       public: ['oamug', 'oamu'],
       private: ['oamug', ''],
@@ -73,19 +73,25 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
   ],
   [
     'subscribe',
-    async ({ who, name }) => isDone(await who.post('/users/me/subscriptions', { subscriptions: [{ name }] })),
+    async ({ who, name }) =>
+      isDone(await who.patiently('POST', '/users/me/subscriptions', { subscriptions: [{ name }] })),
     { public: ['oamu', 'oamu'], private: ['oamu', ''], 'web-public': ['oamu', 'oamu'], archived: ['-', '-'] },
   ],
   [
     'subscribe another user',
     async ({ who, name }) =>
-      isDone(await who.post('/users/me/subscriptions', { subscriptions: [{ name }], principals: [newcomer.user_id] })),
+      isDone(
+        await who.patiently('POST', '/users/me/subscriptions', {
+          subscriptions: [{ name }],
+          principals: [newcomer.user_id],
+        }),
+      ),
     { public: ['oamu', 'oamu'], private: ['oamu', ''], 'web-public': ['oamu', 'oamu'], archived: ['-', '-'] },
   ],
   [
     'leave',
     async ({ who, name }) => {
-      const { status, body } = await who.delete('/users/me/subscriptions', { subscriptions: [name] });
+      const { status, body } = await who.patiently('DELETE', '/users/me/subscriptions', { subscriptions: [name] });
       return status === 200 && body.removed.length === 1;
     },
     { public: ['oamug', ''], private: ['oamug', ''], 'web-public': ['oamug', ''], archived: ['oamug', ''] },
@@ -93,63 +99,71 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
   [
     'remove another user',
     async ({ who, name }) =>
-      isDone(await who.delete('/users/me/subscriptions', { subscriptions: [name], principals: [peer.user_id] })),
+      isDone(
+        await who.patiently('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals: [peer.user_id] }),
+      ),
     { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
     'change their own settings of it',
     async ({ who, id }) =>
-      isDone(await who.patch(`/users/me/subscriptions/${id}`, { property: 'pin_to_top', value: true })),
+      isDone(await who.patiently('PATCH', `/users/me/subscriptions/${id}`, { property: 'pin_to_top', value: true })),
     { public: ['oamug', ''], private: ['oamug', ''], 'web-public': ['oamug', ''], archived: ['oamug', ''] },
   ],
   [
     'rename and describe it',
-    async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { new_name: freshName(), description: 'new' })),
+    async ({ who, id }) =>
+      isDone(await who.patiently('PATCH', `/streams/${id}`, { new_name: freshName(), description: 'new' })),
     { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
     'change who may post',
     async ({ who, id }) =>
-      isDone(await who.patch(`/streams/${id}`, { can_send_message_group: { new: groups['role:moderators'] } })),
+      isDone(
+        await who.patiently('PATCH', `/streams/${id}`, { can_send_message_group: { new: groups['role:moderators'] } }),
+      ),
     { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
     'change who may subscribe',
     async ({ who, id }) =>
-      isDone(await who.patch(`/streams/${id}`, { can_subscribe_group: { new: groups['role:moderators'] } })),
+      isDone(
+        await who.patiently('PATCH', `/streams/${id}`, { can_subscribe_group: { new: groups['role:moderators'] } }),
+      ),
     { public: ['oa', 'oa'], private: ['oa', ''], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
     'change whether it is private',
     async ({ who, id }) => {
       const is_private = !(await creator.ok('GET', `/streams/${id}`)).stream.invite_only;
-      return isDone(await who.patch(`/streams/${id}`, { is_private }));
+      return isDone(await who.patiently('PATCH', `/streams/${id}`, { is_private }));
     },
     { public: ['oa', 'oa'], private: ['oa', ''], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
     'open it to the web',
-    async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { is_web_public: true, is_private: false })),
+    async ({ who, id }) =>
+      isDone(await who.patiently('PATCH', `/streams/${id}`, { is_web_public: true, is_private: false })),
     { public: ['o', 'o'], private: ['o', ''], 'web-public': ['oa', 'oa'], archived: ['o', 'o'] },
   ],
   [
     'change the retention',
-    async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { message_retention_days: 9 })),
+    async ({ who, id }) => isDone(await who.patiently('PATCH', `/streams/${id}`, { message_retention_days: 9 })),
     { public: ['o', 'o'], private: ['o', 'o'], 'web-public': ['o', 'o'], archived: ['o', 'o'] },
   ],
   [
     'archive it',
-    async ({ who, id }) => isDone(await who.delete(`/streams/${id}`)),
+    async ({ who, id }) => isDone(await who.patiently('DELETE', `/streams/${id}`)),
     { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['', ''] },
   ],
   [
     'restore it from the archive',
-    async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { is_archived: false })),
+    async ({ who, id }) => isDone(await who.patiently('PATCH', `/streams/${id}`, { is_archived: false })),
     { public: ['', ''], private: ['', ''], 'web-public': ['', ''], archived: ['oa', 'oa'] },
   ],
   [
     'make it a default channel',
-    async ({ who, id }) => isDone(await who.post('/default_streams', { stream_id: id })),
+    async ({ who, id }) => isDone(await who.patiently('POST', '/default_streams', { stream_id: id })),
     { public: ['oa', 'oa'], private: ['', ''], 'web-public': ['oa', 'oa'], archived: ['', ''] },
   ],
 ];
@@ -205,7 +219,7 @@ test('a channel administrator manages the channel, but needs content access to s
     });
     const { name } = (await member.ok('GET', `/streams/${id}`)).stream;
     const may = async (method: string, path: string, form: object) =>
-      isDone(await member.send(method, path, { ...form }));
+      isDone(await member.patiently(method, path, { ...form }));
     expect(await may('PATCH', `/streams/${id}`, { description: 'mine' })).toBe(true);
     expect(
       await may('PATCH', `/streams/${id}`, { can_remove_subscribers_group: { new: groups['role:members'] } }),

@@ -12,12 +12,12 @@ test('a value for a concurrently removed field is stored before or rejected', as
   for (let round = 0; round < 15; round++) {
     const { id } = await owner.ok('POST', '/realm/profile_fields', { name: `field ${round}`, field_type: 1 });
     const writes = [owner, administrator, moderator, member, guest].flatMap((client) =>
-      ['a', 'b', 'c'].map((value) => client.patch('/users/me/profile_data', { data: [{ id, value }] })),
+      ['a', 'b', 'c'].map((value) => client.patiently('PATCH', '/users/me/profile_data', { data: [{ id, value }] })),
     );
-    const removal = owner.delete(`/realm/profile_fields/${id}`);
+    const removal = owner.patiently('DELETE', `/realm/profile_fields/${id}`);
     for (const { status } of await Promise.all(writes)) statuses.push(status);
     expect((await removal).status).toBe(200);
-    const late = await member.patch('/users/me/profile_data', { data: [{ id, value: 'late' }] });
+    const late = await member.patiently('PATCH', '/users/me/profile_data', { data: [{ id, value: 'late' }] });
     expect([late.status, late.body.msg]).toEqual([400, `Field id ${id} not found.`]);
   }
   expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
@@ -34,10 +34,12 @@ test('a value for a concurrently removed option is removed with it or rejected',
   const left: string[] = [];
   for (let round = 0; round < 15; round++) {
     const writes = clients.flatMap((client) =>
-      ['gone', 'kept', 'gone'].map((value) => client.patch('/users/me/profile_data', { data: [{ id, value }] })),
+      ['gone', 'kept', 'gone'].map((value) =>
+        client.patiently('PATCH', '/users/me/profile_data', { data: [{ id, value }] }),
+      ),
     );
-    const ofOthers = owner.patch(`/users/${member.user_id}`, { profile_data: [{ id, value: 'gone' }] });
-    const removal = owner.patch(`/realm/profile_fields/${id}`, { field_data: options('kept') });
+    const ofOthers = owner.patiently('PATCH', `/users/${member.user_id}`, { profile_data: [{ id, value: 'gone' }] });
+    const removal = owner.patiently('PATCH', `/realm/profile_fields/${id}`, { field_data: options('kept') });
     for (const { status } of await Promise.all([...writes, ofOthers])) statuses.push(status);
     expect((await removal).status).toBe(200);
     const { members } = await owner.ok('GET', '/users', { include_custom_profile_fields: true });

@@ -70,15 +70,22 @@ export async function callerOf(
   return row.isLast ? realm.person({ role: roles[letter] }) : realm[roles[letter]];
 }
 
-/** A request of an operation that can be sent more than once. */
-export async function prepare(operation: string, row: Row, cell: Cell) {
+async function requestOf(operation: string, row: Row, cell: Cell) {
   const [method = '', pattern = ''] = operation.split(' ');
   const at = (await row.at?.(cell)) ?? {};
   const form = (await row.form?.(cell, at)) ?? {};
   const path = pattern.replace(/\{(\w+)\}/g, (_, name) => String(at[name]));
+  return { method, path, form };
+}
+
+/** A request of an operation that can be sent more than once. */
+export async function prepare(operation: string, row: Row, cell: Cell) {
+  const { method, path, form } = await requestOf(operation, row, cell);
   return (who: Client, headers: Record<string, string> = {}): Promise<Answer> =>
     row.file ? uploadTo(who, path, form, { headers }) : who.send(method, path, form, { ...row.headers, ...headers });
 }
 
-export const send = async (operation: string, who: Client, row: Row, cell: Cell): Promise<Answer> =>
-  (await prepare(operation, row, cell))(who);
+export async function send(operation: string, who: Client, row: Row, cell: Cell): Promise<Answer> {
+  const { method, path, form } = await requestOf(operation, row, cell);
+  return row.file ? uploadTo(who, path, form) : who.patiently(method, path, form, row.headers);
+}
