@@ -68,6 +68,7 @@ test('a user creates a group, adds members, sets who may join, and deactivates i
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
   await dialog.getByRole('button', { name: 'Groups' }).click();
+  await dialog.locator('[aria-current=page]', { hasText: 'Groups' }).waitFor();
   expect(await dialog.getByRole('button', { name: 'Permissions' }).count()).toBe(0);
   await dialog.getByRole('button', { name: 'New group' }).click();
   await dialog.getByLabel('Name of the group').fill(hostile);
