@@ -4,7 +4,7 @@ import { type MailServer, startMailServer } from '../mail-server.ts';
 import { openDialog } from '../web-look.ts';
 import { openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
 
-/** What the web client shows in Chromium after a refusal, because somebody else changed the same thing by the API. */
+/** The API changes an object first, so that the web client in Chromium is refused; the tests check the page afterwards. */
 
 let web: Web;
 let mails: MailServer;

@@ -19,7 +19,7 @@ const batchMs = 5_000;
 interface LookUp<Q, A> {
   asked: Q;
   at: number;
-  /** Of the request that it belongs to. */
+  /** The deadline of the request that asks. */
   deadline: Deadline | undefined;
   resolve: (answer: A) => void;
   reject: (error: unknown) => void;

@@ -40,7 +40,7 @@ interface Waiting {
   finish: (outcome: Outcome<Jobs[keyof Jobs]['result']>) => void;
 }
 
-/** What a request may need after its rendering. */
+/** Time that is kept for the rest of the request after its text is rendered. */
 const reserveMs = 4_000;
 const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 const watchEveryMs = 20;
