@@ -6,6 +6,10 @@ export interface Credentials {
 // biome-ignore lint/suspicious/noExplicitAny: answers are checked field by field by the tests.
 export type Answer = Record<string, any>;
 
+/** The header "Authorization" of a user. */
+export const authorizationOf = ({ email, api_key }: Credentials): string =>
+  `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`;
+
 /** A user who sends a request, with headers of their own. */
 interface Caller extends Credentials {
   headers?: Record<string, string> | undefined;
@@ -14,7 +18,7 @@ interface Caller extends Credentials {
 /** `route`: method and path, such as `POST /messages`. */
 export async function request(
   url: string,
-  { email, api_key, headers }: Caller,
+  caller: Caller,
   route: string,
   form: Record<string, unknown> = {},
 ): Promise<{ status: number; body: Answer }> {
@@ -26,7 +30,7 @@ export async function request(
   const query = method === 'GET' ? `?${fields}` : '';
   const response = await fetch(`${url}/api/v1${path}${query}`, {
     method,
-    headers: { authorization: `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`, ...headers },
+    headers: { authorization: authorizationOf(caller), ...caller.headers },
     ...(method === 'GET' ? {} : { body: fields }),
     signal: AbortSignal.timeout(120_000),
   });

@@ -1,4 +1,5 @@
 import type { System } from '@natter/local/system';
+import { metricsOf } from './metrics.ts';
 
 const atOnce = 12;
 const patienceMs = 120_000;
@@ -20,13 +21,9 @@ export async function onEveryGateway<R>(system: System, send: () => Promise<R>):
 }
 
 /** How many requests each gateway has answered since it started. */
-function answeredByEach({ children }: System): Promise<number[]> {
-  const gateways = children.filter(({ program }) => program === 'gateway');
-  return Promise.all(
-    gateways.map(async (gateway) => {
-      const text = await (await fetch(`http://127.0.0.1:${gateway.operationsPort()}/metrics`)).text();
-      const counts = [...text.matchAll(/^natter_http_request_seconds_count\{(?!.*"cancelled").*\} (\d+)$/gm)];
-      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
-    }),
-  );
+async function answeredByEach(system: System): Promise<number[]> {
+  return (await metricsOf(system, 'gateway')).map((text) => {
+    const counts = [...text.matchAll(/^natter_http_request_seconds_count\{(?!.*"cancelled").*\} (\d+)$/gm)];
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  });
 }

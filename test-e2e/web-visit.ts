@@ -1,11 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { type Client, createClient } from '@natter/client';
-import { type System, type SystemOptions, startSystem } from '@natter/local/system';
+import type { System, SystemOptions } from '@natter/local/system';
 import { buildWebClient } from '@natter/web/build';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Request, Response } from 'playwright-core';
+import { expect, onTestFailed } from 'vitest';
 import { openBrowser } from './browsers.ts';
+import { type MailServer, startMailServer } from './mail-server.ts';
+import { dataDirectory, openSystem } from './open-system.ts';
 
 export type PersonName = 'owner' | 'moderator' | 'member' | 'member2';
 
@@ -15,11 +16,14 @@ export interface Visit {
   faults: string[];
 }
 
-/** A system of its own, with the built web client and a browser. */
+/** A system of its own, with the built web client, a mail server and a browser. */
 export interface Web {
   system: System;
+  mails: MailServer;
   /** ID of the channel "general". */
   general: number;
+  /** Path of a topic of the channel "general" in the web client. */
+  topicPath(topic: string): string;
   clientOf(name: PersonName): Client;
   /** A person logs in with a browser of their own at this path. */
   visit(name: PersonName, path?: string, options?: BrowserContextOptions): Promise<Visit>;
@@ -28,17 +32,19 @@ export interface Web {
   close(): Promise<void>;
 }
 
-/** Settings of a system in which no test reaches a rate limit. */
-export const withoutLimits = { NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_REALM: '100000000' };
-
 export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'>> = {}): Promise<Web> {
   const { env = {}, log = () => undefined } = options;
   await buildWebClient();
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-web-'));
-  const system = await startSystem({ dataDir, env: { ...process.env, ...env }, log });
+  const [dataDir, mails] = await Promise.all([dataDirectory(), startMailServer()]);
+  const system = await openSystem({
+    dataDir,
+    env: { NATTER_RATE_LIMIT_REALM: '100000000', NATTER_SMTP_URL: mails.url, ...env },
+    log,
+  });
   const close = async (browser?: Browser): Promise<void> => {
     await browser?.close();
     await system.stop();
+    await mails.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
   const clientOf = (name: PersonName): Client => {
@@ -47,9 +53,12 @@ export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'
   };
   try {
     const browser = await openBrowser();
+    const general = (await clientOf('member').getStreamId({ stream: 'general' })).stream_id;
     return {
       system,
-      general: (await clientOf('member').getStreamId({ stream: 'general' })).stream_id,
+      mails,
+      general,
+      topicPath: (topic) => `/channel/${general}/topic/${topic}`,
       clientOf,
       visit: (name, path = '/', contextOptions = {}) => logIn(browser, system, name, { path, contextOptions }),
       stranger: (path = '/') => arrive(browser, system.url + path, {}),
@@ -58,6 +67,14 @@ export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Ends visits, whose pages must not have had faults. */
+export async function leave(...visits: Visit[]): Promise<void> {
+  for (const { page, faults } of visits) {
+    expect(faults).toEqual([]);
+    await page.context().close();
   }
 }
 
@@ -70,11 +87,66 @@ async function arrive(browser: Browser, url: string, contextOptions: BrowserCont
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));
   page.on('console', (line) => {
-    if (/Content Security Policy/i.test(line.text())) faults.push(line.text());
+    // The browser also logs answers with an error code, which tests cause on purpose.
+    if (line.type() === 'error' && !line.text().startsWith('Failed to load resource')) faults.push(line.text());
   });
-  await page.goto(url);
+  reportOnFailure(page, faults);
+  await load(page, url);
   return { page, faults };
 }
+
+/** Opens a page. A busy system may refuse one of its files, which a person would load again. */
+async function load(page: Page, url: string): Promise<void> {
+  let isRefused = true;
+  const look = (answer: Response): void => {
+    isRefused ||= answer.status() === 503;
+  };
+  page.on('response', look);
+  for (const end = Date.now() + 120_000; isRefused && Date.now() < end; ) {
+    isRefused = false;
+    await page.goto(url);
+  }
+  page.off('response', look);
+}
+
+/** Prints what the page shows and how it got there if the current test fails. */
+function reportOnFailure(page: Page, faults: readonly string[]): void {
+  const paths: string[] = [];
+  page.on('framenavigated', (frame) => void paths.push(frame.url()));
+  page.on('crash', () => void paths.push('crash'));
+  const report = async (): Promise<void> => {
+    const shown = await page
+      .locator('body')
+      .ariaSnapshot({ timeout: 5_000 })
+      .catch(() => 'The page is closed.');
+    console.error([...paths, ...faults, shown.slice(-8_000)].join('\n'));
+  };
+  try {
+    onTestFailed(report);
+  } catch {
+    // A hook opened the page.
+  }
+}
+
+/** A login that `attempt` sends. It is repeated while a busy system has no time for the hash of the password. */
+export async function untilLoggedIn(page: Page, attempt: () => Promise<unknown>): Promise<void> {
+  const isLogin = (one: Request): boolean => one.method() === 'POST' && one.url().endsWith('/accounts/login');
+  for (const end = Date.now() + 120_000; ; ) {
+    const answer = page.waitForResponse((one) => isLogin(one.request()));
+    await attempt();
+    if ((await answer).status() !== 503 || Date.now() > end) break;
+    await page.goBack();
+  }
+  await page.locator('main.conversation').waitFor();
+}
+
+/** Fills in the form of the page to log in. */
+export const logInAt = (page: Page, { email, password }: { email: string; password: string }): Promise<void> =>
+  untilLoggedIn(page, async () => {
+    await page.locator('input[name=username]').fill(email);
+    await page.locator('input[name=password]').fill(password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  });
 
 async function logIn(
   browser: Browser,
@@ -83,11 +155,7 @@ async function logIn(
   { path, contextOptions }: { path: string; contextOptions: BrowserContextOptions },
 ): Promise<Visit> {
   const visit = await arrive(browser, system.url + path, contextOptions);
-  const { page } = visit;
-  await page.locator('input[name=username]').fill(system.people[name].email);
-  await page.locator('input[name=password]').fill(system.people[name].password);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.locator('main.conversation').waitFor();
+  await logInAt(visit.page, system.people[name]);
   return visit;
 }
 

@@ -74,6 +74,15 @@ test('the linter reports only reads of the browser clock', () => {
   expect(reportedLines('server-time.grit', lines.join('\n')).sort()).toEqual([1, 2]);
 });
 
+test('the linter reports subscriptions whose callback may throw into the NATS client, and no others', () => {
+  const lines = [
+    'export const a = (nats: any) => nats.subscribe("a", { callback: () => undefined });',
+    'export const b = (bus: any) => bus.subscribe("b", () => undefined);',
+    'export const c = (nats: any, log: any) => subscribe(nats, "c", log, () => undefined);',
+  ];
+  expect(reportedLines('nats-subscribe.grit', lines.join('\n'))).toEqual([1]);
+});
+
 test('the linter reports only waits in tests that have their own time limits', () => {
   const lines = [
     'export const a = () => vi.waitFor(() => expect(1).toBe(1));',

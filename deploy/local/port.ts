@@ -30,10 +30,18 @@ function ownRange(): typeof range {
   return { from, to: from + size };
 }
 
+/** The last ports that this process chose. Their servers may not listen yet, so the ports look free. */
+const chosen = new Set<number>();
+const mostChosen = 500;
+
 export async function freePort(): Promise<number> {
   const { from, to } = ownRange();
   for (;;) {
     const port = randomInt(from, to);
+    if (chosen.has(port)) continue;
+    chosen.add(port);
+    const [oldest = 0] = chosen;
+    if (chosen.size > mostChosen) chosen.delete(oldest);
     if (await isFree(port)) return port;
   }
 }

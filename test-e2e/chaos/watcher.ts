@@ -143,7 +143,9 @@ export async function watch(url: string, who: Credentials): Promise<Watcher> {
     }
     if (status !== 200) throw new Error(`${status} ${body.code}`);
     for (const event of body.events) {
-      if (event.id <= cursor) watcher.failures.push(`event ${event.id} after ${cursor}`);
+      // A heartbeat has the id of the last entry that the queue passed.
+      const lowest = event.type === 'heartbeat' ? cursor : cursor + 1;
+      if (event.id < lowest) watcher.failures.push(`event ${event.id} after ${cursor}`);
       cursor = event.id;
       const name = nameOf(event);
       if (name !== undefined) watcher.events.push(name);

@@ -7,13 +7,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCanary } from '@natter/canary';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { dashboards } from '@natter/monitoring/definitions';
 import { drawDashboard } from '@natter/monitoring/draw';
 import { findPrometheus } from '@natter/monitoring/prometheus';
 import { createLogger, createMetrics, startOperationsServer } from '@natter/service-kit';
 import { request } from '../api.ts';
 import { underDisturbance } from '../disturbance.ts';
+import { openSystem } from '../open-system.ts';
 
 const seconds = Number(process.argv[2] ?? 180);
 const output = join(import.meta.dirname, '..', '..', 'docs', 'operating', 'dashboards');
@@ -25,10 +26,9 @@ if (command === undefined) {
   process.exit(0);
 }
 const home = await mkdtemp(join(tmpdir(), 'natter-dashboards-'));
-const system = await startSystem({
+const system = await openSystem({
   dataDir: join(home, 'system'),
   replicas: 2,
-  env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
   log: (line) => console.log(`dashboards: ${line}`),
 });
 const metrics = createMetrics('canary');

@@ -1,19 +1,11 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { faults } from '@natter/local/child';
-import { startSystem } from '@natter/local/system';
+import { openSystem } from '../open-system.ts';
 import { runUnderKills } from './under-kills.ts';
 
 const seed = Number(process.argv[2] ?? Math.floor(Math.random() * 2 ** 31));
 const sequences = Number(process.env.SEQUENCES ?? 10_000);
 console.log(`seed ${seed}, ${sequences} sequences (give the seed as the first argument to repeat)`);
-const system = await startSystem({
-  dataDir: await mkdtemp(join(tmpdir(), 'natter-queues-')),
-  replicas: { 'event-queue': 2 },
-  env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-  log: console.log,
-});
+const system = await openSystem({ replicas: { 'event-queue': 2 }, log: console.log });
 const began = Date.now();
 const { ran, counts, problems, inFlight, askedAgain } = await runUnderKills(system, {
   sequences,

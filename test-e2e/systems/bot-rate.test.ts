@@ -1,21 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 
 const userLimit = 120;
 /** All bots of one owner together may send as many requests as five users. */
 const botsLimit = 5 * userLimit;
 let system: System;
 beforeAll(async () => {
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
-    env: { ...process.env, NATTER_RATE_LIMIT: String(userLimit) },
-    gateways: 1,
-    log: () => undefined,
-  });
+  system = await openSystem({ env: { NATTER_RATE_LIMIT: String(userLimit) }, gateways: 1 });
 });
 afterAll(() => system?.stop());
 

@@ -1,17 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
 import { startLoad } from '../chaos/load.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 let admin: pg.Client;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+  system = await openSystem();
   admin = new pg.Client({ connectionString: system.servers.postgresUrl });
   await admin.connect();
 });

@@ -1,19 +1,16 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
 import type { Sent } from '../chaos/client.ts';
 import { compare } from '../chaos/compare.ts';
 import { type Watcher, watch } from '../chaos/watcher.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 let watcher: Watcher;
 const sent = new Map<number, Sent>();
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+  system = await openSystem();
   watcher = await watch(system.url, system.people.member);
 });
 afterAll(async () => {

@@ -2,23 +2,20 @@
  * The abilities of an attacker with the credentials of one service: each test connects with those of the running
  * system.
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import type { NatsUser } from '@natter/service-kit';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 let admin: pg.Client;
 const closers: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+  system = await openSystem();
   admin = await postgresAs(system.servers.postgresUrl);
 });
 afterAll(async () => {

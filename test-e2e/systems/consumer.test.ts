@@ -1,27 +1,18 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { LogEvent } from '@natter/contracts';
 import {
-  afterCommit,
-  createDatabase,
   createUnitOfWork,
   type Database,
   isRefusedForNow,
   isServerTrouble,
-  migrate,
   serviceUrl,
   sql,
   startConsumer,
 } from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import type { Servers } from '@natter/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
-const ignored = afterCommit(
-  () => undefined,
-  () => undefined,
-);
 const realmId = 1;
 const audience = { users: { ids: [] } };
 const wanted: LogEvent = { type: 'invites_changed', body: {}, audience };
@@ -33,19 +24,17 @@ let database: Database;
 
 /** Permits users to read the type that these tests use. */
 async function allowTypes(url: string): Promise<void> {
-  const owner = createDatabase({ url, maxConnections: 1, name: 'owner', onError: () => undefined });
+  const owner = openDatabase(url, 1);
   await owner.run(sql.unsafe`
     UPDATE log.writer SET reads = reads || '{invites_changed}' WHERE role = 'natter_users'`);
   await owner.close();
 }
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  servers = await bringServers({ dataDir });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  servers = await openServers();
   await allowTypes(servers.postgresUrl);
   const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
-  database = createDatabase({ url, maxConnections: 8, name: 'test', onError: () => undefined });
+  database = openDatabase(url, 8);
   await database.any(sql.unsafe`SELECT log.create_realm(${realmId})`);
 });
 afterAll(async () => {
@@ -268,7 +257,7 @@ test('an event that is unfinished is handled again in further transactions, befo
 test('a consumer that emits does not park events while the log has no partition for today', async () => {
   const realm = 9;
   const url = servers.postgresUrl;
-  const owner = createDatabase({ url, maxConnections: 1, name: 'owner', onError: () => undefined });
+  const owner = openDatabase(url, 1);
   await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
   const unitOfWork = createUnitOfWork(database, ignored);
   const emit = (event: LogEvent) =>

@@ -2,13 +2,11 @@
  * Many clients change the same realm at once. `CLIENTS=64 PAIRS=all` runs every pair of kinds of requests with 64
  * clients; by default a few pairs with fewer clients are run.
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Kind, kindsAt, type Outcome, preparePlace, runTogether } from '../contention.ts';
 import { randomOf } from '../kills.ts';
+import { openSystem } from '../open-system.ts';
 
 const clients = Number(process.env.CLIENTS ?? 16);
 const pairs = process.env.PAIRS ?? '10';
@@ -18,9 +16,7 @@ const ms = Number(process.env.MS ?? 1_000);
 let system: System;
 let kinds: Kind[];
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_REALM: '100000000' };
-  system = await startSystem({ dataDir, env, log: () => undefined });
+  system = await openSystem({ env: { NATTER_RATE_LIMIT_REALM: '100000000' } });
   kinds = kindsAt(await preparePlace(system, clients));
 });
 afterAll(() => system?.stop());

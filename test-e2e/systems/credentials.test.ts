@@ -1,14 +1,15 @@
-import { mkdtemp, readFile, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDatabase, type Database, sql } from '@natter/database';
-import { type System, startSystem } from '@natter/local/system';
+import { type Database, sql } from '@natter/database';
+import type { System } from '@natter/local/system';
 import { rawRequest } from '@natter/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Answer, type Credentials, request } from '../api.ts';
+import { type Answer, authorizationOf, type Credentials, request } from '../api.ts';
 import { withinOneWindow } from '../one-window.ts';
+import { openDatabase } from '../open-servers.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { untilServed } from '../patience.ts';
 
 let system: System;
@@ -19,11 +20,10 @@ const mails: { to: string; text: string }[] = [];
 const limits = { user: 120, realm: 200, anonymous: 150 };
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
+  dataDir = await dataDirectory();
+  system = await openSystem({
     dataDir,
     env: {
-      ...process.env,
       NATTER_RATE_LIMIT: String(limits.user),
       NATTER_RATE_LIMIT_REALM: String(limits.realm),
       NATTER_RATE_LIMIT_ANONYMOUS: String(limits.anonymous),
@@ -35,12 +35,7 @@ beforeAll(async () => {
     onLine: (line) => lines.push(line),
     onMail: (mail) => mails.push(mail),
   });
-  database = createDatabase({
-    url: system.servers.postgresUrl,
-    maxConnections: 1,
-    name: 'test',
-    onError: () => undefined,
-  });
+  database = openDatabase(system.servers.postgresUrl, 1);
 });
 
 afterAll(async () => {
@@ -129,7 +124,7 @@ test('five hundred wrong keys from one network do not reveal existing names or r
     await redis.set(`natter:{${by.realmId}}:rate:wrong-key-by:${network}`, 500, 'EX', 3_600);
     redis.disconnect();
     const show = async (email: string, api_key: string) => {
-      const authorization = `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`;
+      const authorization = authorizationOf({ email, api_key });
       const headers = { ...from(network), authorization };
       const response = await fetch(`${system.url}/api/v1/users/me`, { headers });
       const { 'retry-after': _, ...body } = (await response.json()) as Answer;
@@ -235,7 +230,7 @@ test('a request has the weight of the contract', () =>
   countedTogether(async () => {
     const { administrator } = system.people;
     const left = async (method: string, path: string): Promise<number> => {
-      const authorization = `Basic ${Buffer.from(`${administrator.email}:${administrator.api_key}`).toString('base64')}`;
+      const authorization = authorizationOf(administrator);
       const response = await fetch(`${system.url}/api/v1${path}`, { method, headers: { authorization } });
       return Number(response.headers.get('x-ratelimit-remaining'));
     };
@@ -268,7 +263,7 @@ test('one user cannot use up the limit of the organization, which all users shar
 test('anonymous file downloads have their own limit by size, which does not affect other requests', () =>
   countedTogether(async () => {
     const { owner } = system.people;
-    const authorization = `Basic ${Buffer.from(`${owner.email}:${owner.api_key}`).toString('base64')}`;
+    const authorization = authorizationOf(owner);
     const form = new FormData();
     form.append('file', new Blob([Buffer.alloc(3 * 1024 * 1024, 'x')]), 'large.bin');
     const uploaded = await fetch(`${system.url}/api/v1/user_uploads`, {

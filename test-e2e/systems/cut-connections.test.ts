@@ -1,12 +1,10 @@
-import { mkdtemp } from 'node:fs/promises';
 import { Agent, request as send } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Credentials, request } from '../api.ts';
+import { authorizationOf, type Credentials, request } from '../api.ts';
 import { follow } from '../follower.ts';
 import { randomOf } from '../kills.ts';
+import { openSystem } from '../open-system.ts';
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const total = Number(process.env.SENDS ?? 2_000);
@@ -15,13 +13,7 @@ const queuesPerPerson = 2;
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
-    gateways: 2,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
-  });
+  system = await openSystem({ gateways: 2 });
 });
 afterAll(() => system?.stop());
 
@@ -41,7 +33,7 @@ function attempt(
 ): Promise<{ status: number; id: number } | undefined> {
   const body = new URLSearchParams(form).toString();
   const headers = {
-    authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}`,
+    authorization: authorizationOf(who),
     'content-type': 'application/x-www-form-urlencoded',
     'content-length': Buffer.byteLength(body),
     'idempotency-key': key,

@@ -1,25 +1,10 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { LogEvent } from '@natter/contracts';
-import {
-  afterCommit,
-  createDatabase,
-  createUnitOfWork,
-  type Database,
-  migrate,
-  serviceUrl,
-  sql,
-  startConsumer,
-} from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import { createUnitOfWork, type Database, serviceUrl, sql, startConsumer } from '@natter/database';
+import type { Servers } from '@natter/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
-const ignored = afterCommit(
-  () => undefined,
-  () => undefined,
-);
 const audience = { users: { ids: [] } };
 const event: LogEvent = { type: 'invites_changed', body: {}, audience };
 const numbers = sql.type(z.object({ number: z.number() }));
@@ -29,9 +14,8 @@ let database: Database;
 let owner: Database;
 
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
-  owner = createDatabase({ url: servers.postgresUrl, maxConnections: 1, name: 'owner', onError: () => undefined });
+  servers = await openServers();
+  owner = openDatabase(servers.postgresUrl, 1);
   await owner.run(sql.unsafe`UPDATE log.writer SET reads = reads || '{invites_changed}' WHERE role = 'natter_users'`);
   url = serviceUrl(servers.postgresUrl, 'users', 'secret');
   database = open();
@@ -42,7 +26,7 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-const open = (): Database => createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+const open = (): Database => openDatabase(url, 4);
 
 async function realmWithEvents(realmId: number, count: number): Promise<void> {
   const unitOfWork = createUnitOfWork(database, ignored);

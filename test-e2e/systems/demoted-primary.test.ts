@@ -1,26 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import {
-  afterCommit,
-  createDatabase,
-  createUnitOfWork,
-  migrate,
-  serviceUrl,
-  sql,
-  sqlState,
-  startConsumer,
-} from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import { writeFile } from 'node:fs/promises';
+import { createUnitOfWork, serviceUrl, sql, sqlState, startConsumer } from '@natter/database';
+import type { Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
 let servers: Servers;
 let admin: pg.Client;
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  servers = await openServers();
   admin = new pg.Client({ connectionString: servers.postgresUrl });
   await admin.connect();
 });
@@ -33,7 +22,7 @@ test('writes succeed after a failover during which connections to a standby were
   // Sessions that begin now stay read-only, like those at a standby.
   await admin.query('ALTER ROLE natter_event_queue SET default_transaction_read_only = on');
   const url = serviceUrl(servers.postgresUrl, 'event_queue', 'secret');
-  const database = createDatabase({ url, maxConnections: 3, name: 'test', onError: () => undefined });
+  const database = openDatabase(url, 3);
   try {
     const write = () => database.run(sql.unsafe`UPDATE event_queue.alive SET at = now()`);
     const codes = await Promise.all([1, 2, 3].map(() => write().then(String, sqlState)));
@@ -134,11 +123,7 @@ test('an event with the number of a lost one is handled', async () => {
   await admin.query('SELECT log.create_realm($1)', [other]);
   await admin.query("UPDATE log.writer SET reads = reads || '{invites_changed}' WHERE role = 'natter_users'");
   const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
-  const database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
-  const ignored = afterCommit(
-    () => undefined,
-    () => undefined,
-  );
+  const database = openDatabase(url, 4);
   const unitOfWork = createUnitOfWork(database, ignored);
   const emit = (type: 'tick' | 'invites_changed') =>
     unitOfWork({ realmId: other, schema: 'users', claim: undefined }, async (work) =>

@@ -1,15 +1,12 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../api.ts';
 import { onEveryGateway } from '../every-gateway.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '100000' }, log: () => undefined });
+  system = await openSystem();
 });
 afterAll(() => system?.stop());
 

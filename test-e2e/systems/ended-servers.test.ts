@@ -1,16 +1,12 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 const lines: string[] = [];
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000' };
-  system = await startSystem({ dataDir, env, log: (line) => lines.push(line) });
+  system = await openSystem({ log: (line) => lines.push(line) });
 });
 afterAll(() => system?.stop());
 

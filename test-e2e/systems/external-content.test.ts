@@ -1,12 +1,10 @@
-import { mkdtemp } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
 import { withinOneWindow } from '../one-window.ts';
+import { openSystem } from '../open-system.ts';
 
 const small = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2_000, 7)]);
 /** Larger than a message on the bus. */
@@ -50,16 +48,12 @@ beforeAll(async () => {
     else if (path.startsWith('/missing')) answer.writeHead(404).end();
     else type('image/png').end(path === '/image.png' ? png : small);
   });
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+  system = await openSystem({
     env: {
-      ...process.env,
-      NATTER_RATE_LIMIT: '1000000',
       NATTER_RATE_LIMIT_ANONYMOUS_FILES: String(filesLimit),
       NATTER_TRUSTED_PROXIES: '127.0.0.1',
       NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32',
     },
-    log: () => undefined,
   });
 });
 afterAll(async () => {

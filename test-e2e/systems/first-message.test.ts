@@ -1,22 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { redisRefusals } from '@natter/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../api.ts';
 import { killEveryServer, killEveryService, randomOf } from '../kills.ts';
+import { openSystem } from '../open-system.ts';
 import { zulip } from '../stock-zulip.ts';
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
-    replicas: 2,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
-  });
+  system = await openSystem({ replicas: 2 });
 });
 afterAll(async () => {
   const refusals = await redisRefusals(system.servers.redisUrl).catch(() => []);

@@ -1,34 +1,24 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
-  afterCommit,
-  createDatabase,
   createGates,
   createUnitOfWork,
   type Database,
   type GateOwner,
-  migrate,
   serviceUrl,
   sql,
   type Work,
 } from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import type { Servers } from '@natter/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
-const ignored = afterCommit(
-  () => undefined,
-  () => undefined,
-);
 const realmId = 1;
 let servers: Servers;
 let owner: Database;
 const databases: Database[] = [];
 
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  servers = await openServers();
   owner = open(servers.postgresUrl);
   await owner.any(sql.unsafe`SELECT log.create_realm(${realmId})`);
 });
@@ -38,7 +28,7 @@ afterAll(async () => {
 });
 
 function open(url: string): Database {
-  const database = createDatabase({ url, maxConnections: 8, name: 'test', onError: () => undefined });
+  const database = openDatabase(url, 8);
   databases.push(database);
   return database;
 }

@@ -1,42 +1,36 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { LogEvent } from '@natter/contracts';
 import {
-  afterCommit,
   createCommitter,
-  createDatabase,
   createGates,
   createUnitOfWork,
   type Database,
   KeyTaken,
-  migrate,
   serviceUrl,
   sql,
   VersionsChanged,
+  withCost,
 } from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import type { Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { intoPreferences } from '../../services/messaging/src/model/sending/topic-preferences.ts';
+import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
-const ignored = afterCommit(
-  () => undefined,
-  () => undefined,
-);
 let servers: Servers;
 /** As in two processes of a service. */
 let databases: Database[];
+let ofMessaging: Database;
 let admin: pg.Client;
 let locker: pg.Client;
 let realms: number[];
 let lastRealm = 0;
 
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  servers = await openServers();
   const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
-  databases = ['one', 'two'].map((name) => createDatabase({ url, maxConnections: 6, name, onError: () => undefined }));
+  databases = ['one', 'two'].map((name) => openDatabase(url, 6, name));
+  ofMessaging = openDatabase(serviceUrl(servers.postgresUrl, 'messaging', 'secret'), 6, 'messaging');
   admin = new pg.Client({ connectionString: servers.postgresUrl });
   locker = new pg.Client({ connectionString: servers.postgresUrl });
   await Promise.all([admin.connect(), locker.connect()]);
@@ -47,13 +41,14 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await Promise.all([admin?.end(), locker?.end()]);
-  for (const database of databases ?? []) await database.close();
+  for (const database of [...(databases ?? []), ofMessaging]) await database?.close();
   await servers?.stop();
 });
 
 const database = (): Database => databases[0] as Database;
 const realmAt = (index: number): number => realms[index % realms.length] ?? 0;
-const committer = (own = database()) => createCommitter(own, 'users', ignored, () => new Error('full') as never);
+const committer = (own = database(), schema = 'users') =>
+  createCommitter(own, schema, ignored, () => new Error('full') as never);
 const tick = (body = {}) => ({ type: 'tick', body, audience: { users: { ids: [] } } }) as LogEvent;
 const claim = (key: string) => ({ userId: 1, namedBy: 'key' as const, key, fingerprint: 'same' });
 const decided = (key: string, basis: Record<string, number> = {}) => ({
@@ -63,6 +58,15 @@ const decided = (key: string, basis: Record<string, number> = {}) => ({
   answer: { named: 'id', rest: {} },
   claim: claim(key),
 });
+
+function counting(own: Database): { transactions: { count: number }; counted: Database } {
+  const transactions = { count: 0 };
+  const connect: Database['connect'] = (work) => {
+    transactions.count++;
+    return own.connect(work);
+  };
+  return { transactions, counted: { ...own, connect } };
+}
 
 interface Recorded {
   number: number;
@@ -163,6 +167,47 @@ test('only the writes of a realm with outdated versions are refused', async () =
   expect(await keysIn(one)).toEqual(['fine']);
 });
 
+test.each<[string, () => { key: string; basis: Record<string, number> }]>([
+  ['an outdated version', () => ({ key: 'stale', basis: { 'actor:7': 1 } })],
+  ['a used key', () => ({ key: 'taken', basis: {} })],
+])('writes beside one with %s are committed in one transaction', async (_, refused) => {
+  const [realm] = realms as [number];
+  const { transactions, counted } = counting(database());
+  const commits = committer(counted);
+  await commits(realm, decided('taken'));
+  transactions.count = 0;
+  const keys = [...Array(99).keys()].map((nth) => `key ${nth}`);
+  const { key, basis } = refused();
+  const all = await Promise.allSettled([
+    ...keys.slice(0, 50).map((one) => commits(realm, decided(one))),
+    commits(realm, decided(key, basis)),
+    ...keys.slice(50).map((one) => commits(realm, decided(one))),
+  ]);
+  expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  expect(all[50]?.status).toBe('rejected');
+  expect((await keysIn(realm)).toSorted()).toEqual(['taken', ...keys].toSorted());
+  expect(transactions.count).toBe(2);
+});
+
+test('while a write waits for a row, a transaction that locked the row and waits for the clock goes on', async () => {
+  const [realm] = realms as [number];
+  const commits = committer();
+  await commits(realm, decided('first'));
+  await locker.query('BEGIN');
+  await locker.query(
+    `INSERT INTO users.idempotency SELECT (jsonb_populate_record(i, '{"key": "held"}')).* FROM users.idempotency i WHERE realm_id = $1`,
+    [realm],
+  );
+  const held = commits(realm, decided('held'));
+  const waiting = async () => (await admin.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount;
+  await expect.poll(waiting, { interval: 5 }).toBe(1);
+  // Less than the time after which PostgreSQL looks for deadlocks.
+  await locker.query("SET LOCAL lock_timeout = '900ms'");
+  await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [realm]);
+  await locker.query('ROLLBACK');
+  expect(await held).toEqual({ id: 2 });
+});
+
 test('a key that is used in one realm does not refuse writes of other realms', async () => {
   const [one, other, third] = realms as [number, number, number];
   await committer()(one, decided('taken'));
@@ -178,6 +223,37 @@ test('a key that is used in one realm does not refuse writes of other realms', a
     { status: 'fulfilled', value: { id: 1 } },
   ]);
   expect(await recorded(one)).toHaveLength(1);
+});
+
+test('a changed preference refuses the sends that were decided on it, and no writes of other realms', async () => {
+  const [one, ...others] = realms as [number, ...number[]];
+  const { transactions, counted } = counting(ofMessaging);
+  const commits = committer(counted, 'messaging');
+  const preference = (userId: number, before: number | null) => ({
+    ...decided(`preference of ${userId}`),
+    numbered: (from_end: number) => [
+      {
+        into: intoPreferences,
+        row: { from_end, user_id: userId, channel_id: 5, topic: 'lunch', policy: 3, before, updated: 1 },
+      },
+    ],
+  });
+  await commits(one, preference(7, null));
+  await admin.query('UPDATE messaging.user_topic SET policy = 1 WHERE realm_id = $1', [one]);
+  transactions.count = 0;
+  const all = await Promise.allSettled([
+    commits(one, { ...preference(7, null), claim: claim('again') }),
+    ...others.map((realm) => commits(realm, preference(7, null))),
+  ]);
+  expect(all).toMatchObject([
+    { status: 'rejected', reason: { name: 'VersionsChanged', of: 'row', row: { realm_id: one, user_id: 7 } } },
+    ...others.map(() => ({ status: 'fulfilled' })),
+  ]);
+  expect(transactions.count).toBe(2);
+  const { rows } = await admin.query('SELECT policy FROM messaging.user_topic WHERE realm_id = ANY($1) ORDER BY 1', [
+    realms,
+  ]);
+  expect(rows).toEqual([1, ...others.map(() => 3)].map((policy) => ({ policy })));
 });
 
 test('a write to a realm without a log is refused, and writes to other realms are committed', async () => {
@@ -254,4 +330,52 @@ test('while versions change, two processes leave no gap and do not commit on an 
     );
   }
   expect(answered.length + refused).toBe(2 * 3 * bursts * realms.length);
+});
+
+/** What a write costs whose statement is run under the clock; it may fail. */
+function costOf(realm: number, statement: ReturnType<typeof sql.unsafe>): Promise<number> {
+  const commits = committer();
+  return withCost(async (elsewhereMs) => {
+    await commits(realm, { ...decided('key'), numbered: () => [statement] }).catch(() => undefined);
+    return elsewhereMs();
+  });
+}
+
+test('a write is charged for the time during which it held the clock, but not for waiting for it', async () => {
+  const [slow, waiting] = realms as [number, number];
+  expect(await costOf(slow, sql.unsafe`SELECT pg_sleep(1)`)).toBeGreaterThan(900);
+  await locker.query('BEGIN');
+  await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [waiting]);
+  const cost = costOf(waiting, sql.unsafe`SELECT 1`);
+  await locker.query('SELECT pg_sleep(1)');
+  await locker.query('ROLLBACK');
+  expect(await cost).toBeLessThan(900);
+});
+
+test('a write whose transaction fails is charged for it', async () => {
+  expect(await costOf(realmAt(0), sql.unsafe`SELECT pg_sleep(1), 1 / (random() * 0)::int`)).toBeGreaterThan(100);
+});
+
+test('a read is charged in full, and a statement that may wait for a lock is not', async () => {
+  const costOfQuery = (query: ReturnType<typeof sql.unsafe>): Promise<number> =>
+    withCost(async (elsewhereMs) => {
+      await database().any(query);
+      return elsewhereMs();
+    });
+  expect(await costOfQuery(sql.unsafe`SELECT pg_sleep(1)`)).toBeGreaterThan(900);
+  await committer()(realmAt(0), decided('key'));
+  const locking = sql.unsafe`SELECT pg_sleep(1) FROM users.idempotency LIMIT 1 FOR UPDATE`;
+  expect(await costOfQuery(locking)).toBeLessThan(900);
+});
+
+test('many long texts of a realm are not committed in one transaction', async () => {
+  const [realm] = realms as [number];
+  const commits = committer();
+  const text = 'x'.repeat(100_000);
+  const write = (key: string) => commits(realm, { ...decided(key), events: [tick({ key, text })] });
+  await Promise.all([...Array(10).keys()].map((nth) => write(`key ${nth}`)));
+  const all = await recorded(realm);
+  expect(all).toHaveLength(10);
+  for (const together of Map.groupBy(all, ({ transaction }) => transaction).values())
+    expect(together.length).toBeLessThan(5);
 });

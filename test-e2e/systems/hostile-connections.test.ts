@@ -1,20 +1,17 @@
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import { readFile } from 'node:fs/promises';
+import type { System } from '@natter/local/system';
 import { RawSocket, rawRequest } from '@natter/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { request } from '../api.ts';
+import { authorizationOf, request } from '../api.ts';
+import { metric } from '../metrics.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 let pids: (number | undefined)[];
 let head: string;
 beforeAll(async () => {
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+  system = await openSystem({
     env: {
-      ...process.env,
-      NATTER_RATE_LIMIT: '1000000',
       NATTER_RATE_LIMIT_ANONYMOUS: '1000000',
       NATTER_BODY_MEMORY_MIB: '64',
       NATTER_BODY_MEMORY_PER_CALLER_MIB: '40',
@@ -26,11 +23,9 @@ beforeAll(async () => {
       NATTER_KEEP_ALIVE_SECONDS: '2',
     },
     gateways: 1,
-    log: () => undefined,
   });
   pids = system.children.map((child) => child.pid());
-  const { email, api_key } = system.people.owner;
-  head = `Host: ${new URL(system.url).host}\r\nAuthorization: Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}\r\n`;
+  head = `${host()}Authorization: ${authorizationOf(system.people.owner)}\r\n`;
 });
 afterAll(() => system?.stop());
 
@@ -73,11 +68,7 @@ test('a body that stalls or trickles returns 408', async () => {
 });
 
 /** How many connections the gateway closed because nobody read from them. */
-async function stalledCuts(): Promise<number> {
-  const gateway = system.children.find(({ program }) => program === 'gateway');
-  const text = await (await fetch(`http://127.0.0.1:${gateway?.operationsPort()}/metrics`)).text();
-  return Number(/^natter_connections_cut_total\{.*"stalled".*\} (\d+)$/m.exec(text)?.[1] ?? 0);
-}
+const stalledCuts = (): Promise<number> => metric(system, 'gateway', 'natter_connections_cut_total', '"stalled"');
 
 test('a client that does not read its responses is disconnected, but a held poll is not', async () => {
   const { body } = await request(system.url, system.people.owner, 'POST /register', { event_types: ['drafts'] });
@@ -100,19 +91,9 @@ test('a client that does not read its responses is disconnected, but a held poll
   await isWell();
 });
 
-/** How often the processes of a service ran an operation. */
-async function runsOf(program: string, operation: string): Promise<number> {
-  const counts = system.children
-    .filter((child) => child.program === program)
-    .map(async (child) => {
-      const text = await (await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`)).text();
-      const lines = text.split('\n').filter((line) => line.startsWith('natter_request_seconds_count'));
-      return lines
-        .filter((line) => line.includes(`operation="${operation}"`))
-        .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-    });
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-}
+/** How many chunks of files the services read. */
+const chunkReads = (): Promise<number> =>
+  metric(system, 'messaging', 'natter_request_seconds_count', 'operation="read-file-chunk"');
 
 test('a stalled reader of server-sent events is disconnected, and its unread events are not kept', async () => {
   const { owner } = system.people;
@@ -158,7 +139,7 @@ test('a download ends when its client disconnects', async () => {
   uploader.destroy();
   expect(status).toBe(200);
   const get = `GET ${json.url} HTTP/1.1\r\n${head}\r\n`;
-  const [before, memory] = [await runsOf('messaging', 'read-file-chunk'), await gatewayMemory()];
+  const [before, memory] = [await chunkReads(), await gatewayMemory()];
   const clients = 20;
   for (let count = 0; count < clients; count++) {
     const socket = await RawSocket.open(system.url);
@@ -171,7 +152,7 @@ test('a download ends when its client disconnects', async () => {
   let read = 0;
   const grown = async (): Promise<number> => {
     const earlier = read;
-    read = (await runsOf('messaging', 'read-file-chunk')) - before;
+    read = (await chunkReads()) - before;
     return read - earlier;
   };
   // Until the downloads have ended, whole or not.

@@ -1,24 +1,19 @@
-import { mkdtemp } from 'node:fs/promises';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createStopCount } from '@natter/local/child';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 const lines: string[] = [];
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
+  system = await openSystem({
     replicas: { messaging: 2 },
     replacesStopped: true,
     // Any free port for the inspector, which a signal opens.
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NODE_OPTIONS: '--inspect-port=0' },
-    log: () => undefined,
+    env: { NODE_OPTIONS: '--inspect-port=0' },
     onLine: (line) => lines.push(line),
   });
 });

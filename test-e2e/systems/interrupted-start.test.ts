@@ -1,18 +1,15 @@
-import { mkdtemp, readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startSystem } from '@natter/local/system';
+import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { statementGate } from '../statement-gate.ts';
 
 test('a first start that is stopped between two accounts is continued by the next start', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  const dataDir = await dataDirectory();
   const stopping = new AbortController();
-  const first = startSystem({
+  const first = openSystem({
     dataDir,
     gateways: 1,
-    log: () => undefined,
     signal: stopping.signal,
     between: async ({ program, server, url }) => {
       if (server !== 'postgres' || program !== 'users') return url;
@@ -24,7 +21,7 @@ test('a first start that is stopped between two accounts is continued by the nex
   });
   await expect(first).rejects.toThrow('stopped while starting');
 
-  const system = await startSystem({ dataDir, gateways: 1, log: () => undefined });
+  const system = await openSystem({ dataDir, gateways: 1 });
   try {
     for (const person of Object.values(system.people)) {
       expect((await request(system.url, person, 'GET /users/me')).body.email).toBe(person.email);

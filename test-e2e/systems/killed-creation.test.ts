@@ -1,11 +1,9 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { userOperations } from '@natter/contracts';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
 import { type StatementGate, statementGate } from '../statement-gate.ts';
 
@@ -18,11 +16,10 @@ let bus: Bus;
 let postgres: pg.Client;
 const gates: Partial<Record<string, StatementGate>> = {};
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
+  const dataDir = await dataDirectory();
+  system = await openSystem({
     dataDir,
     gateways: 1,
-    log: () => undefined,
     between: async ({ program, server, url }) => {
       if (server !== 'postgres' || (program !== 'users' && program !== 'channels')) return url;
       const gate = await statementGate(url);

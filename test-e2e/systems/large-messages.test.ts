@@ -1,18 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 
 const maxBytes = 1024 * 1024;
 let system: System;
 let redis: Redis;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  const limits = { NATTER_RATE_LIMIT: '1000000', NATTER_LOG_REDIS_MIB: '1', NATTER_LOG_MEMORY_MIB: '1' };
-  system = await startSystem({ dataDir, env: { ...process.env, ...limits }, log: () => undefined });
+  system = await openSystem({ env: { NATTER_LOG_REDIS_MIB: '1', NATTER_LOG_MEMORY_MIB: '1' } });
   redis = new Redis(system.servers.redisUrl);
 });
 afterAll(async () => {

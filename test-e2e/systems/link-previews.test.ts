@@ -1,16 +1,16 @@
-import { mkdtemp } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDatabase, type Database, sql } from '@natter/database';
-import { type System, startSystem } from '@natter/local/system';
+import { type Database, sql } from '@natter/database';
+import type { System } from '@natter/local/system';
 import { Client } from '@natter/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, request } from '../api.ts';
 import { type NameServer, startNameServer } from '../name-server.ts';
+import { openDatabase } from '../open-servers.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
+import { requestOnce } from '../patience.ts';
 
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2_000, 7)]);
 /** How often each path was requested. */
@@ -78,26 +78,18 @@ beforeAll(async () => {
   names = await startNameServer();
   internal = await listening('127.0.0.1');
   site = await listening('127.0.0.2');
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
+  dataDir = await dataDirectory();
+  system = await openSystem({
     dataDir,
     env: {
-      ...process.env,
       ...names.env,
-      NATTER_RATE_LIMIT: '1000000',
       NATTER_RATE_LIMIT_ANONYMOUS_FILES: '1000',
       NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32',
     },
     gateways: 1,
     replicas: { messaging: 2 },
-    log: () => undefined,
   });
-  database = createDatabase({
-    url: system.servers.postgresUrl,
-    maxConnections: 1,
-    name: 'test',
-    onError: () => undefined,
-  });
+  database = openDatabase(system.servers.postgresUrl, 1);
   await wanted(true);
 });
 afterAll(async () => {
@@ -111,7 +103,7 @@ afterAll(async () => {
 });
 
 async function ok(route: string, form: Answer = {}, who = system.people.owner): Promise<Answer> {
-  const { status, body } = await request(system.url, who, route, form);
+  const { status, body } = await requestOnce(system.url, who, route, form);
   expect([status, body]).toEqual([200, expect.anything()]);
   return body;
 }
@@ -165,10 +157,7 @@ async function beginFetch(): Promise<{ id: number; path: string }> {
 }
 const workers = () => system.children.filter(({ program }) => program === 'messaging');
 
-/**
- * Sends a message with a page that is answered after `act`. Repeats this with another one if the server waits no more for
- * the page then, because this machine is slow.
- */
+/** Sends a message with a page that is answered after `act`; another one if the server no longer waits for it then. */
 async function duringFetch(act: (id: number, path: string) => Promise<unknown>): Promise<{ id: number; path: string }> {
   for (;;) {
     const { id, path } = await beginFetch();

@@ -1,18 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 let locker: pg.Client;
 let observer: pg.Client;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000' };
-  system = await startSystem({ dataDir, gateways: 1, env, log: () => undefined });
+  system = await openSystem({ gateways: 1 });
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: system.servers.postgresUrl });
     await client.connect();

@@ -1,15 +1,9 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { channelPermissions } from '@natter/contracts';
 import {
-  afterCommit,
-  createDatabase,
   createUnitOfWork,
   type Database,
   lock,
   lockFor,
-  migrate,
   type Query,
   serviceUrl,
   sql,
@@ -18,7 +12,7 @@ import {
   type Work,
   withCost,
 } from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import type { Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -29,12 +23,9 @@ import { DirectoryCache } from '../../services/channels/src/model/directory/read
 import { attachmentRemoved } from '../../services/messaging/src/model/files/attachment-row.ts';
 import { forgetReferences } from '../../services/messaging/src/model/files/references.ts';
 import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
+import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
 /** The same number is a realm's id in one service and a user's id in the other. */
-const ignored = afterCommit(
-  () => undefined,
-  () => undefined,
-);
 const id = 7;
 let servers: Servers;
 const databases: Database[] = [];
@@ -43,8 +34,7 @@ let messaging: UnitOfWork;
 let messagingDatabase: Database;
 
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  servers = await openServers();
   users = createUnitOfWork(databaseOf('users'), ignored);
   messagingDatabase = databaseOf('messaging');
   messaging = createUnitOfWork(messagingDatabase, ignored);
@@ -56,7 +46,7 @@ afterAll(async () => {
 
 function databaseOf(schema: 'users' | 'messaging' | 'channels'): Database {
   const url = serviceUrl(servers.postgresUrl, schema, 'secret');
-  const database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+  const database = openDatabase(url, 4);
   databases.push(database);
   return database;
 }
@@ -170,6 +160,7 @@ describe('while two schedulers apply retention and a client changes an old messa
   const [aged, other] = [1, 2];
   const retention = {
     readsOn: () => false,
+    sizes: new Map(),
     background: (_: number, work: (unit: Work) => Promise<unknown>) => inRealm(messaging, 'messaging', work),
     policies: { get: async () => ({ settings: { message_retention_days: -1 }, version: 0 }) },
     channels: {
@@ -246,7 +237,7 @@ describe('while two schedulers apply retention and a client changes an old messa
 test('the daily figures of a large realm are updated in groups of channels, each channel once', async () => {
   const large = id + 1;
   const url = servers.postgresUrl;
-  const owner = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+  const owner = openDatabase(url, 4);
   databases.push(owner);
   await owner.any(sql.unsafe`SELECT log.create_realm(${large})`);
   const permissions = Object.fromEntries(Object.keys(channelPermissions).map((name) => [name, 1]));

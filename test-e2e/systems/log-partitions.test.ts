@@ -1,22 +1,18 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDatabase, type Database, migrate } from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import { type Database, serviceUrl } from '@natter/database';
+import type { Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endPartitions, preparePartitions } from '../../services/event-queue/src/retention.ts';
+import { openDatabase, openServers } from '../open-servers.ts';
 
 let servers: Servers;
 /** As event-queue. */
 let database: Database;
 let admin: pg.Client;
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
-  const url = new URL(servers.postgresUrl);
-  [url.username, url.password] = ['natter_event_queue', 'secret'];
-  database = createDatabase({ url: url.href, maxConnections: 3, name: 'test', onError: () => undefined });
+  servers = await openServers();
+  const url = serviceUrl(servers.postgresUrl, 'event_queue', 'secret');
+  database = openDatabase(url, 3);
   admin = new pg.Client(servers.postgresUrl);
   await admin.connect();
 });

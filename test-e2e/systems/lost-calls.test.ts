@@ -1,26 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect, type Msg } from '@nats-io/transport-node';
 import { userOperations } from '@natter/contracts';
-import { createDatabase, sql } from '@natter/database';
-import { type System, startSystem } from '@natter/local/system';
+import { sql } from '@natter/database';
+import type { System } from '@natter/local/system';
 import { connectBus, createLogger, createMetrics } from '@natter/service-kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Credentials, request } from '../api.ts';
+import { authorizationOf, type Credentials, request } from '../api.ts';
 import { randomOf } from '../kills.ts';
+import { openDatabase } from '../open-servers.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
-    replicas: 2,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
-  });
+  system = await openSystem({ replicas: 2 });
 });
 afterAll(() => system?.stop());
 
@@ -136,7 +129,7 @@ test('the work of a hung process is done by another process, and its late work i
 
 test('a process that was stopped for long does not handle requests from before the stop', async () => {
   const url = system.servers.postgresUrl;
-  const admin = createDatabase({ url, maxConnections: 1, name: 'test', onError: () => undefined });
+  const admin = openDatabase(url, 1);
   const report = await under('asked before', async (tick) => {
     for (const victim of processesOf('messaging')) {
       await pause(500);
@@ -232,7 +225,7 @@ test.each([
     for (const victim of victims()) victim.kill('SIGCONT');
   };
   if (stoppedMs > 0) setTimeout(goOn, stoppedMs);
-  const authorization = `Basic ${Buffer.from(`${owner.email}:${owner.api_key}`).toString('base64')}`;
+  const authorization = authorizationOf(owner);
   const uploads = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const form = new FormData();
@@ -281,7 +274,7 @@ test('a repeated call returns the result of the first process instead of "Nothin
   const send = { type: 'channel', to: 'general', topic: 'again', content: 'before' };
   const { id } = (await request(system.url, owner, 'POST /messages', send)).body;
   const url = system.servers.postgresUrl;
-  const database = createDatabase({ url, maxConnections: 2, name: 'test', onError: () => undefined });
+  const database = openDatabase(url, 2);
   const [listener, gateway] = await Promise.all([asUser('messaging'), asUser('gateway')]);
   let copy: Msg | undefined;
   const subject = 'natter.messaging.update-message_keyed.gateway';

@@ -1,19 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDatabase, sql } from '@natter/database';
-import { type System, startSystem } from '@natter/local/system';
+import { type createDatabase, sql } from '@natter/database';
+import type { System } from '@natter/local/system';
 import { redisRefusals } from '@natter/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, request } from '../api.ts';
+import { openDatabase } from '../open-servers.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+  system = await openSystem();
 });
 afterAll(async () => {
   const refusals = await redisRefusals(system.servers.redisUrl).catch(() => []);
@@ -131,12 +129,7 @@ test('when Redis returns with older data, users who come online are in the next 
   const older = await Promise.all(keys.map(async (key) => [key, await redis.dumpBuffer(key)] as const));
   for (const who of [owner, administrator, moderator]) await come(who, 0);
   const { presence_last_update_id: last } = await come(member, 0);
-  const admin = createDatabase({
-    url: system.servers.postgresUrl,
-    maxConnections: 1,
-    name: 'test',
-    onError: () => undefined,
-  });
+  const admin = openDatabase(system.servers.postgresUrl, 1);
   const written = z.object({ last: z.number().nullable() });
   await eventually(async () => {
     const found = await admin.one(sql.type(written)`SELECT max(update_id) AS last FROM presence.presence`);
@@ -159,7 +152,7 @@ test('when Redis returns with older data, users who come online are in the next 
 /** Runs work on a connection of the database administrator. */
 async function asAdmin<T>(work: (admin: ReturnType<typeof createDatabase>) => Promise<T>): Promise<T> {
   const url = system.servers.postgresUrl;
-  const admin = createDatabase({ url, maxConnections: 1, name: 'test', onError: () => undefined });
+  const admin = openDatabase(url, 1);
   return work(admin).finally(() => admin.close());
 }
 const directoryRow = z.object({ data_directory: z.string() });

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDatabase, type Database, sql } from '@natter/database';
-import { type System, startSystem } from '@natter/local/system';
+import { type Database, sql } from '@natter/database';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { removeEndedInvitations } from '../../services/users/src/invitations/invitation-sweep.ts';
 import { createKeySeal } from '../../services/users/src/model/credentials/key-seal.ts';
 import { request } from '../api.ts';
 import { type MailRules, type MailServer, startMailServer } from '../mail-server.ts';
+import { metric } from '../metrics.ts';
+import { openDatabase } from '../open-servers.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 let mails: MailServer;
@@ -18,24 +18,15 @@ const rules: MailRules = {};
 const earlierSecret = 'an earlier secret';
 beforeAll(async () => {
   mails = await startMailServer(rules);
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+  system = await openSystem({
     replicas: { users: 2 },
     gateways: 1,
     env: {
-      ...process.env,
-      NATTER_RATE_LIMIT: '1000000',
       NATTER_SMTP_URL: mails.url,
       NATTER_BOT_KEY_SECRET_PREVIOUS: earlierSecret,
     },
-    log: () => undefined,
   });
-  database = createDatabase({
-    url: system.servers.postgresUrl,
-    maxConnections: 1,
-    name: 'test',
-    onError: () => undefined,
-  });
+  database = openDatabase(system.servers.postgresUrl, 1);
 });
 afterAll(async () => {
   await database?.close();
@@ -115,15 +106,7 @@ test('a mail whose process is killed while sending is sent by another process', 
 
 test('a mail that the server rejects permanently is not retried and counts as failed', async () => {
   rules.refusal = () => 550;
-  const failed = async (): Promise<number> => {
-    const texts = system.children
-      .filter(({ program }) => program === 'users')
-      .map(async (child) => (await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`)).text());
-    const counts = (await Promise.all(texts)).map((text) =>
-      Number(/^natter_mails_total\{.*"failed".*\} (\d+)$/m.exec(text)?.[1] ?? 0),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
-  };
+  const failed = (): Promise<number> => metric(system, 'users', 'natter_mails_total', '"failed"');
   const before = await failed();
   await invite('refused@natter.example');
   await expect.poll(failed).toBe(before + 1);

@@ -1,16 +1,15 @@
-import { mkdtemp } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { lockOf } from '@natter/contracts';
 import { migrate, readMigrations, serviceUrl, untilMigrated } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataDirectory } from '../open-system.ts';
 
 let servers: Servers;
 
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
+  servers = await bringServers({ dataDir: await dataDirectory() });
 });
 afterAll(() => servers?.stop());
 
@@ -37,6 +36,21 @@ test('every migration is applied once and stored with its checksum', async () =>
   expect((await migrated())[0]).toBe('migrated 001-log.sql');
   expect(await migrated()).toEqual([]);
   expect(await inPostgres(withoutChecksum)).toEqual([]);
+});
+
+test('a run waits for another one, names it, and lets PostgreSQL end sessions of lost machines', async () => {
+  const other = new pg.Client({ connectionString: servers.postgresUrl, application_name: 'other run' });
+  await other.connect();
+  await other.query(`SELECT pg_advisory_lock(${lockOf('migrations').number})`);
+  const lines: string[] = [];
+  const done = migrate(servers.postgresUrl, 'secret', (line) => lines.push(line));
+  await expect.poll(() => lines.join()).toMatch(/another run of the migrations ends: other run \(process \d+\)/);
+  await other.end();
+  await done;
+  const settings = await inPostgres(`SELECT option FROM pg_roles, unnest(rolconfig) AS option
+    WHERE rolname = 'natter_users' AND option LIKE 'tcp_keepalives%' ORDER BY option`);
+  const seconds = ['tcp_keepalives_count=3', 'tcp_keepalives_idle=15', 'tcp_keepalives_interval=5'];
+  expect(settings.map(({ option }) => option)).toEqual(seconds);
 });
 
 test('an installation without stored checksums continues', async () => {

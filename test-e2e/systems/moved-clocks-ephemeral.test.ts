@@ -1,10 +1,11 @@
-import { mkdtemp, rename, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, request } from '../api.ts';
+import type { Answer } from '../api.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
+import { requestOnce } from '../patience.ts';
 
 const tenMinutesMs = 600_000;
 
@@ -13,19 +14,16 @@ let clocks: string;
 /** By process: the milliseconds by which its clock is moved, as it said. */
 const movedMs = new Map<number, number>();
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  const dataDir = await dataDirectory();
   clocks = join(dataDir, 'clocks.json');
   await writeFile(clocks, '{}');
-  system = await startSystem({
+  system = await openSystem({
     dataDir,
     gateways: 1,
     env: {
-      ...process.env,
-      NATTER_RATE_LIMIT: '1000000',
       NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '..', 'moved-clock.mjs'))}`,
       NATTER_TEST_CLOCK: clocks,
     },
-    log: () => undefined,
     onLine: (line) => {
       if (!line.includes('"clock moved"')) return;
       const { pid, ms } = JSON.parse(line) as { pid: number; ms: number };
@@ -50,7 +48,7 @@ async function receives(
   cause: () => Promise<void>,
 ): Promise<Record<string, Answer>> {
   const { owner } = system.people;
-  const { body: queue } = await request(system.url, owner, 'POST /register', {
+  const { body: queue } = await requestOnce(system.url, owner, 'POST /register', {
     event_types: types,
     fetch_event_types: [],
     client_capabilities: { simplified_presence_events: true },
@@ -58,7 +56,7 @@ async function receives(
   await cause();
   const seen: Record<string, Answer> = {};
   for (let last = queue.last_event_id; types.some((type) => !seen[type]); ) {
-    const { body } = await request(system.url, owner, 'GET /events', {
+    const { body } = await requestOnce(system.url, owner, 'GET /events', {
       queue_id: queue.queue_id,
       last_event_id: last,
     });
@@ -84,8 +82,8 @@ test.each([
   const person = system.people[name];
   const { owner } = system.people;
   const seen = await receives(['typing', 'presence'], person, async () => {
-    const typing = await request(system.url, person, 'POST /typing', { op: 'start', to: [owner.user_id] });
-    const posted = await request(system.url, person, 'POST /users/me/presence', { status: 'active' });
+    const typing = await requestOnce(system.url, person, 'POST /typing', { op: 'start', to: [owner.user_id] });
+    const posted = await requestOnce(system.url, person, 'POST /users/me/presence', { status: 'active' });
     expect([typing.status, posted.status]).toEqual([200, 200]);
   });
   expect(seen.typing?.sender.user_id).toBe(person.user_id);
@@ -97,12 +95,12 @@ test.each([
 test('a presence that was posted while a clock was ahead does not hide later ones', async () => {
   const { member, owner } = system.people;
   await move({ presence: tenMinutesMs });
-  await request(system.url, member, 'POST /users/me/presence', { status: 'active' });
+  await requestOnce(system.url, member, 'POST /users/me/presence', { status: 'active' });
   await move({});
   // On a busy machine a process may follow its clock later.
   const aheadSeconds = async (): Promise<number> => {
-    await request(system.url, member, 'POST /users/me/presence', { status: 'active' });
-    const { body } = await request(system.url, owner, `GET /users/${member.user_id}/presence`);
+    await requestOnce(system.url, member, 'POST /users/me/presence', { status: 'active' });
+    const { body } = await requestOnce(system.url, owner, `GET /users/${member.user_id}/presence`);
     expect(body.presence.aggregated).toMatchObject({ status: 'active' });
     return body.presence.aggregated.timestamp - Date.now() / 1_000;
   };

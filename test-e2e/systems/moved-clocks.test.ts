@@ -1,11 +1,11 @@
-import { mkdtemp, rename, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { request } from '../api.ts';
 import { randomOf } from '../kills.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
+import { requestOnce } from '../patience.ts';
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const rounds = Number(process.env.ROUNDS ?? 2);
@@ -21,21 +21,18 @@ let system: System;
 let clocks: string;
 let moves = 0;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  const dataDir = await dataDirectory();
   clocks = join(dataDir, 'clocks.json');
   await writeFile(clocks, '{}');
-  system = await startSystem({
+  system = await openSystem({
     dataDir,
     replicas: { scheduler: 2 },
     env: {
-      ...process.env,
-      NATTER_RATE_LIMIT: '1000000',
       // Messages later than this by the database's clock fail; by a moved clock all would.
       NATTER_SCHEDULED_MAX_LATENESS_SECONDS: String(maxLatenessSeconds),
       NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '..', 'moved-clock.mjs'))}`,
       NATTER_TEST_CLOCK: clocks,
     },
-    log: () => undefined,
     onLine: (line) => {
       if (line.includes('"clock moved"')) moves++;
     },
@@ -58,11 +55,11 @@ describe(`schedulers whose clocks are moved by five minutes (${rounds} rounds, s
     const { member, owner } = system.people;
     const due = new Map<string, number>();
     const seen = new Map<string, number[]>();
-    const queue = (await request(system.url, owner, 'POST /register', { event_types: ['message'] })).body;
+    const queue = (await requestOnce(system.url, owner, 'POST /register', { event_types: ['message'] })).body;
     const schedule = async (content: string, at: number): Promise<void> => {
       due.set(content, at * 1000);
       const form = { type: 'direct', to: [owner.user_id], content, scheduled_delivery_timestamp: at };
-      const { status, body } = await request(system.url, member, 'POST /scheduled_messages', form);
+      const { status, body } = await requestOnce(system.url, member, 'POST /scheduled_messages', form);
       if (status === 400 && at <= Date.now() / 1000)
         return schedule(content, Math.floor(Date.now() / 1000) + aheadSeconds);
       expect([status, body.msg]).toEqual([200, '']);
@@ -71,7 +68,7 @@ describe(`schedulers whose clocks are moved by five minutes (${rounds} rounds, s
     const following = (async () => {
       for (let last = queue.last_event_id; !isOver; await pause(50)) {
         const form = { queue_id: queue.queue_id, last_event_id: last, dont_block: true };
-        for (const event of (await request(system.url, owner, 'GET /events', form)).body.events) {
+        for (const event of (await requestOnce(system.url, owner, 'GET /events', form)).body.events) {
           last = Math.max(last, event.id);
           const content = event.type === 'message' ? event.message.content : '';
           if (due.has(content)) seen.set(content, [...(seen.get(content) ?? []), Date.now()]);
@@ -97,7 +94,7 @@ describe(`schedulers whose clocks are moved by five minutes (${rounds} rounds, s
     await pause(2_000);
     isOver = true;
     await following;
-    const { scheduled_messages: left } = (await request(system.url, member, 'GET /scheduled_messages')).body;
+    const { scheduled_messages: left } = (await requestOnce(system.url, member, 'GET /scheduled_messages')).body;
     expect(left).toEqual([]);
     expect(seen.size).toBe(due.size);
     expect([...seen.values()].filter((times) => times.length !== 1)).toEqual([]);

@@ -1,16 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { bringServers, type Servers } from '@natter/local';
 import { derivedPassword, type NatsUser, natsAuthorization, natsUsers } from '@natter/service-kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataDirectory } from '../open-system.ts';
 
 const passwordOf = (user: NatsUser): string => derivedPassword('secret', user);
 let servers: Servers;
 const open: NatsConnection[] = [];
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  const dataDir = await dataDirectory();
   servers = await bringServers({ dataDir, natsConfig: natsAuthorization(passwordOf) });
 });
 afterAll(async () => {

@@ -1,13 +1,14 @@
 /** People behind one address, one of whom guesses passwords. */
 import { createHmac } from 'node:crypto';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { Client } from '@natter/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../api.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
+import { requestOnce } from '../patience.ts';
 import { Browser } from '../tests/browser.ts';
 
 let system: System;
@@ -15,13 +16,11 @@ let dataDir: string;
 const lines: string[] = [];
 const free = 20;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
+  dataDir = await dataDirectory();
+  system = await openSystem({
     dataDir,
     replicas: { users: 2 },
     env: {
-      ...process.env,
-      NATTER_RATE_LIMIT: '100000',
       NATTER_RATE_LIMIT_ANONYMOUS: '100000',
       NATTER_RATE_LIMIT_LOGIN: String(free),
       NATTER_TRUSTED_PROXIES: '127.0.0.1',
@@ -66,7 +65,7 @@ test('a user with an earlier login from an address can log in while others guess
 test('a change of the own password is not refused because of guesses of other users at the address', async () => {
   const { owner, administrator, moderator, member, member2, guest } = system.people;
   const change = (who: Credentials, old_password: string, new_password: string) =>
-    request(
+    requestOnce(
       system.url,
       { ...who, headers: { connection: 'close', 'x-forwarded-for': '192.0.2.2' } },
       'PATCH /settings',

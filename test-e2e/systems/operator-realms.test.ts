@@ -5,18 +5,20 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { Client, exchange } from '@natter/testkit';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authorizationOf } from '../api.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
 
 let system: System;
 let settings: Record<string, string>;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-operator-'));
-  system = await startSystem({ dataDir, log: () => undefined });
+  const dataDir = await dataDirectory();
+  system = await openSystem({ dataDir });
   settings = await operatorSettings(system, dataDir);
 });
 afterAll(() => system?.stop());
@@ -410,7 +412,7 @@ async function upload(owner: Client): Promise<string> {
     Buffer.from(await encoded.arrayBuffer()),
     {
       host: owner.host,
-      authorization: `Basic ${Buffer.from(`${owner.email}:${owner.api_key}`).toString('base64')}`,
+      authorization: authorizationOf(owner),
       'content-type': encoded.headers.get('content-type') ?? '',
     },
   );

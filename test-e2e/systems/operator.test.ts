@@ -1,23 +1,23 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { derivedPassword } from '@natter/service-kit';
 import { exchange } from '@natter/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../api.ts';
 import { proxyTo } from '../chaos/proxy.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { byFours, operatorSettings, runNatter } from '../operator-command.ts';
 
 let system: System;
 let dataDir: string;
 let settings: Record<string, string>;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-operator-'));
-  system = await startSystem({ dataDir, log: () => undefined });
+  dataDir = await dataDirectory();
+  system = await openSystem({ dataDir });
   settings = await operatorSettings(system, dataDir);
 });
 afterAll(() => system?.stop());

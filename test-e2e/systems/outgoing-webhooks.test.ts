@@ -1,12 +1,12 @@
-import { mkdtemp } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDatabase, type Database, sql } from '@natter/database';
-import { type System, startSystem } from '@natter/local/system';
+import { type Database, sql } from '@natter/database';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Answer, type Credentials, request } from '../api.ts';
+import type { Answer, Credentials } from '../api.ts';
+import { openDatabase } from '../open-servers.ts';
+import { openSystem } from '../open-system.ts';
+import { requestOnce } from '../patience.ts';
 import { type Asked, type Endpoint, openEndpoint, type Respond } from '../webhook-endpoint.ts';
 
 /** A server at an address that the operator permits, and one at an internal address. */
@@ -17,18 +17,11 @@ let database: Database;
 
 beforeAll(async () => {
   [endpoint, internal] = await Promise.all([openEndpoint('127.0.0.2'), openEndpoint('127.0.0.1')]);
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_OUTGOING_WEBHOOK_NETWORKS: '127.0.0.2/32' },
-    log: () => undefined,
+  system = await openSystem({
+    env: { NATTER_OUTGOING_WEBHOOK_NETWORKS: '127.0.0.2/32' },
     ...(process.env.LINES ? { onLine: (line: string) => console.log(line) } : {}),
   });
-  database = createDatabase({
-    url: system.servers.postgresUrl,
-    maxConnections: 1,
-    name: 'test',
-    onError: () => undefined,
-  });
+  database = openDatabase(system.servers.postgresUrl, 1);
 });
 afterAll(async () => {
   await database?.close();
@@ -38,7 +31,7 @@ afterAll(async () => {
 });
 
 async function ok(who: Credentials, route: string, form: Record<string, unknown> = {}): Promise<Answer> {
-  const { status, body } = await request(system.url, who, route, form);
+  const { status, body } = await requestOnce(system.url, who, route, form);
   expect([status, body]).toEqual([200, expect.anything()]);
   return body;
 }

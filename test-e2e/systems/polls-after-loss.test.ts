@@ -1,20 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
 import { onEveryGateway } from '../every-gateway.ts';
+import { metric } from '../metrics.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
-  });
+  system = await openSystem();
 });
 afterAll(async () => {
   await system?.stop();
@@ -39,14 +33,7 @@ async function untilHeld(queue: Answer): Promise<{ held: ReturnType<typeof poll>
 }
 
 /** The polls that all gateways hold. */
-async function heldPolls(): Promise<number> {
-  const gateways = system.children.filter(({ program }) => program === 'gateway');
-  const counts = gateways.map(async (gateway) => {
-    const text = await (await fetch(`http://127.0.0.1:${gateway.operationsPort()}/metrics`)).text();
-    return Number(/^natter_held_polls(?:\{.*\})? (\d+)$/m.exec(text)?.[1]);
-  });
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-}
+const heldPolls = (): Promise<number> => metric(system, 'gateway', 'natter_held_polls');
 
 const send = async (content: string): Promise<void> => {
   const form = { type: 'channel', to: 'general', topic: 'polls', content };

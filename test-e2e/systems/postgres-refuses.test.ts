@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { request } from '../api.ts';
+import { authorizationOf, request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 import { beforeDue } from '../tests/scheduled-messages/soon.ts';
 
 let system: System;
 let admin: pg.Client;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
-  });
+  system = await openSystem();
   admin = new pg.Client({ connectionString: system.servers.postgresUrl });
   await admin.connect();
 });
@@ -98,7 +91,7 @@ test('writes wait while PostgreSQL is read-only for a moment, and are done once'
 
 test('writes are refused if PostgreSQL stays read-only, and reads continue', async () => {
   await readOnly(true);
-  const authorization = `Basic ${Buffer.from(`${system.people.owner.email}:${system.people.owner.api_key}`).toString('base64')}`;
+  const authorization = authorizationOf(system.people.owner);
   const answers = Array.from({ length: 100 }, async (_, count) => {
     const body = new URLSearchParams({ type: 'channel', to: 'general', topic: 'refused', content: `refused ${count}` });
     const response = await fetch(`${system.url}/api/v1/messages`, { method: 'POST', headers: { authorization }, body });

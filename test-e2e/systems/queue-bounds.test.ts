@@ -1,11 +1,9 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 import { untilServed } from '../patience.ts';
 
 const queuesPerUser = 12;
@@ -13,12 +11,7 @@ let system: System;
 let postgres: pg.Pool;
 let redis: Redis;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_QUEUES_PER_USER: String(queuesPerUser) },
-    log: () => undefined,
-  });
+  system = await openSystem({ env: { NATTER_QUEUES_PER_USER: String(queuesPerUser) } });
   postgres = new pg.Pool({ connectionString: system.servers.postgresUrl, max: 2 });
   postgres.on('error', () => undefined);
   redis = new Redis(system.servers.redisUrl);

@@ -1,13 +1,11 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDatabase, type Database, migrate, serviceUrl } from '@natter/database';
+import { type Database, serviceUrl } from '@natter/database';
 import type { LogRedis } from '@natter/event-log';
-import { bringServers, type Servers } from '@natter/local';
+import type { Servers } from '@natter/local';
 import type { Bus } from '@natter/service-kit';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expireSome, markService, touchQueues } from '../../services/event-queue/src/expiry.ts';
+import { openDatabase, openServers } from '../open-servers.ts';
 
 const realmId = 7;
 /** In the order in which they expire, which is not that in which they were inserted. */
@@ -17,10 +15,9 @@ let servers: Servers;
 let database: Database;
 let admin: pg.Client;
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  servers = await openServers();
   const url = serviceUrl(servers.postgresUrl, 'event_queue', 'secret');
-  database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+  database = openDatabase(url, 4);
   admin = new pg.Client({ connectionString: servers.postgresUrl });
   await admin.connect();
 });

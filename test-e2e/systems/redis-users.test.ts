@@ -1,16 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { bringServers, type Servers } from '@natter/local';
 import { derivedPassword, type NatsUser, natsUsers, redisUsers } from '@natter/service-kit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataDirectory } from '../open-system.ts';
 
 const passwordOf = (user: NatsUser): string => derivedPassword('secret', user);
 let servers: Servers;
 const open: Redis[] = [];
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  const dataDir = await dataDirectory();
   servers = await bringServers({ dataDir, redisUsers: redisUsers(passwordOf) });
 });
 afterAll(async () => {

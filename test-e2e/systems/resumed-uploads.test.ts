@@ -1,27 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { Upload } from 'tus-js-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { request } from '../api.ts';
+import { authorizationOf, request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 
 const mib = 1024 * 1024;
 let system: System;
 beforeAll(async () => {
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
-    gateways: 2,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_STALL_SECONDS: '600' },
-    log: () => undefined,
-  });
+  system = await openSystem({ gateways: 2, env: { NATTER_STALL_SECONDS: '600' } });
 });
 afterAll(() => system?.stop());
-
-const authorizationOf = ({ email, api_key }: { email: string; api_key: string }): string =>
-  `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`;
 
 /** Passes connections on to the gateways; each one after as many bytes of the client as `limits` names stalls. */
 async function stallingProxy(limits: number[]): Promise<{ url: string; cut: () => void; close: () => void }> {

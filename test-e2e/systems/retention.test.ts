@@ -1,12 +1,11 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
+import { metric } from '../metrics.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 let admin: pg.Client;
@@ -14,9 +13,7 @@ let redis: Redis;
 let startedAt: number;
 beforeAll(async () => {
   startedAt = Date.now();
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_LOG_RETENTION_HOURS: '1' };
-  system = await startSystem({ dataDir, env, gateways: 1, log: () => undefined });
+  system = await openSystem({ env: { NATTER_LOG_RETENTION_HOURS: '1' }, gateways: 1 });
   admin = new pg.Client(system.servers.postgresUrl);
   admin.on('error', () => undefined);
   await admin.connect();
@@ -98,11 +95,7 @@ const clock = async (): Promise<Record<'number' | 'floor' | 'dropped' | 'epoch',
 };
 const gone = (name: string): Promise<true> =>
   eventually(async () => ((await partitions()).includes(name) ? undefined : true));
-const metric = async (program: string, name: string): Promise<string | undefined> => {
-  const child = system.children.find((one) => one.program === program);
-  const text = await (await fetch(`http://127.0.0.1:${child?.operationsPort()}/metrics`)).text();
-  return new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'm').exec(text)?.[1];
-};
+const heldBack = (): Promise<number> => metric(system, 'event-queue', 'natter_log_held_back');
 
 test('partitions are made days ahead', async () => {
   const partitionOf = (time: number, inDays: number): string =>
@@ -119,7 +112,7 @@ test('old events are kept while a consumer has not read them, and so are its que
   await admin.query(`INSERT INTO presence.consumer (realm_id, name, position) VALUES (1, 'asleep', 1)`);
   const name = await age(10);
   await restart('event-queue');
-  await eventually(async () => ((await metric('event-queue', 'natter_log_held_back')) === '1' ? true : undefined));
+  await eventually(async () => ((await heldBack()) === 1 ? true : undefined));
   expect(await partitions()).toContain(name);
   expect((await clock()).dropped).toBe(0);
   // Redis and the gateway have lost the entries, so the record is read.
@@ -132,7 +125,7 @@ test('old events are kept while a consumer has not read them, and so are its que
   const before = await clock();
   await restart('event-queue');
   await gone(name);
-  expect(await metric('event-queue', 'natter_log_held_back')).toBe('0');
+  expect(await heldBack()).toBe(0);
   expect((await clock()).dropped).toBe(before.number);
 });
 

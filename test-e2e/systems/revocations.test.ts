@@ -1,16 +1,12 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../api.ts';
 import { onEveryGateway } from '../every-gateway.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_ANONYMOUS: '1000000' };
-  system = await startSystem({ dataDir, env, log: () => undefined });
+  system = await openSystem({ env: { NATTER_RATE_LIMIT_ANONYMOUS: '1000000' } });
 });
 afterAll(() => system?.stop());
 

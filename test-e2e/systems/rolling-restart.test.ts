@@ -1,22 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { underDisturbance } from '../disturbance.ts';
 import { follow } from '../follower.ts';
+import { openSystem } from '../open-system.ts';
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
-    replicas: 2,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
-  });
+  system = await openSystem({ replicas: 2 });
 });
 afterAll(() => system?.stop());
 

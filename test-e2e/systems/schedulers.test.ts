@@ -1,11 +1,10 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDatabase, sql } from '@natter/database';
-import { type System, startSystem } from '@natter/local/system';
+import { sql } from '@natter/database';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../api.ts';
 import { randomOf } from '../kills.ts';
+import { openDatabase } from '../open-servers.ts';
+import { openSystem } from '../open-system.ts';
 import { hitSchedulers } from '../scheduler-kills.ts';
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -13,13 +12,9 @@ const rounds = Number(process.env.ROUNDS ?? 5);
 
 let system: System;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RETENTION_INTERVAL_SECONDS: '1' };
-  system = await startSystem({
-    dataDir,
-    env,
+  system = await openSystem({
+    env: { NATTER_RETENTION_INTERVAL_SECONDS: '1' },
     replicas: { scheduler: 2 },
-    log: () => undefined,
     ...(process.env.LINES ? { onLine: (line: string) => console.log(line) } : {}),
   });
 });
@@ -64,12 +59,7 @@ test('messages older than the retention of the realm or channel are deleted, wit
     event_types: ['delete_message'],
     client_capabilities: { bulk_message_deletion: true },
   });
-  const database = createDatabase({
-    url: system.servers.postgresUrl,
-    maxConnections: 1,
-    name: 'test',
-    onError: () => undefined,
-  });
+  const database = openDatabase(system.servers.postgresUrl, 1);
   const age = (where: ReturnType<typeof sql.fragment>, days: number) =>
     database.run(
       sql.unsafe`UPDATE messaging.message SET sent_at = now() - make_interval(days => ${days}) WHERE id <= ${alsoGone} AND ${where}`,

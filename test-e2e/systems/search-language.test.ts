@@ -1,18 +1,16 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
 
 let system: System;
 let settings: Record<string, string>;
 let admin: pg.Client;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({ dataDir, gateways: 1, log: () => undefined });
+  const dataDir = await dataDirectory();
+  system = await openSystem({ dataDir, gateways: 1 });
   settings = await operatorSettings(system, dataDir);
   admin = new pg.Client(system.servers.postgresUrl);
   await admin.connect();

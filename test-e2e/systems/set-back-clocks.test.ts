@@ -1,10 +1,7 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { unavailable } from '@natter/contracts';
-import { createDatabase, type Database, migrate, sql, type Work } from '@natter/database';
+import { type Database, sql, type Work } from '@natter/database';
 import { connectRedis, type LogRedis } from '@natter/event-log';
-import { bringServers, type Servers } from '@natter/local';
+import type { Servers } from '@natter/local';
 import { createLogger } from '@natter/service-kit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -25,6 +22,7 @@ import { createRecordState } from '../../services/presence/src/record-state.ts';
 import { startWriteBehind } from '../../services/presence/src/write-behind.ts';
 import { createKeySeal } from '../../services/users/src/model/credentials/key-seal.ts';
 import { createMailQueue } from '../../services/users/src/model/mail/mail-queue.ts';
+import { openDatabase, openServers } from '../open-servers.ts';
 
 const realmId = 7;
 const daySeconds = 86_400;
@@ -36,10 +34,8 @@ let redis: LogRedis;
 let clock = Math.floor(Date.now() / 1000);
 const nowMs = (): number => clock * 1_000;
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
-  const url = servers.postgresUrl;
-  database = createDatabase({ url, maxConnections: 2, name: 'test', onError: () => undefined });
+  servers = await openServers();
+  database = openDatabase(servers.postgresUrl, 2);
   await new Promise<void>((resolve) => {
     redis = connectRedis(servers.redisUrl, (state) => state === 'up' && resolve());
   });
@@ -118,6 +114,7 @@ describe('after the clock of Postgres was set back by a day', () => {
     const retention = {
       database,
       readsOn: () => true,
+      sizes: new Map(),
       policies: { get: async () => ({ settings: { message_retention_days: 2 }, version: 0 }) },
       background: (_: number, handler: (work: Work) => Promise<unknown>) => handler(recorded),
     } as unknown as Retention;
@@ -278,9 +275,11 @@ test('an outage of other services does not count as an attempt to call a bot, an
     VALUES (${realmId}, ${bot.bot_id}, 1, now(), now())`);
   for (let outages = 0; outages < 20; outages++) {
     const claimed = await claim(database, bot);
+    const { at } = await database.one(sql.type(z.object({ at: z.string() }))`SELECT now()::text AS at`);
     await expect(deliverWebhook(delivery, claimed as never, () => false)).rejects.toThrow('not ready');
     const left = await database.any(sql.type(stored)`
-      SELECT attempts, due_at BETWEEN now() + interval '1 second' AND now() + interval '10 seconds' AS is_soon FROM ${row}`);
+      SELECT attempts, due_at BETWEEN ${at}::timestamptz + interval '1 second' AND now() + interval '10 seconds' AS is_soon
+      FROM ${row}`);
     expect(left).toEqual([{ attempts: 0, is_soon: true }]);
     await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET due_at = now() WHERE bot_id = ${bot.bot_id}`);
   }

@@ -1,24 +1,21 @@
 /** Limits by network, with several processes of users. */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Credentials, request } from '../api.ts';
 import { withinOneWindow } from '../one-window.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
 import { untilServed } from '../patience.ts';
 
 let system: System;
 let settings: Record<string, string>;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
+  const dataDir = await dataDirectory();
+  system = await openSystem({
     dataDir,
     replicas: { users: 2 },
     gateways: 1,
-    env: { ...process.env, NATTER_RATE_LIMIT_ANONYMOUS: '120', NATTER_TRUSTED_PROXIES: '127.0.0.1' },
-    log: () => undefined,
+    env: { NATTER_RATE_LIMIT_ANONYMOUS: '120', NATTER_TRUSTED_PROXIES: '127.0.0.1' },
   });
   settings = await operatorSettings(system, dataDir);
 });

@@ -1,25 +1,21 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { userOperations } from '@natter/contracts';
-import { createDatabase, sql } from '@natter/database';
-import { type ServerName, type System, startSystem } from '@natter/local/system';
+import { type createDatabase, sql } from '@natter/database';
+import type { ServerName, System } from '@natter/local/system';
 import { connectBus, createLogger, createMetrics } from '@natter/service-kit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { request } from '../api.ts';
 import { type Link, proxyTo } from '../chaos/proxy.ts';
+import { openDatabase } from '../open-servers.ts';
+import { openSystem } from '../open-system.ts';
+import { untilServed } from '../patience.ts';
 
 let system: System;
 const links: { server: ServerName; link: Link }[] = [];
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
+  system = await openSystem({
     gateways: 1,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
     between: async ({ program, server, url }) => {
       const isCut = server === 'postgres' || (server === 'nats' && program === 'gateway');
       if (!isCut) return url;
@@ -45,7 +41,7 @@ const send = (content: string) => ask('POST /messages', { type: 'channel', to: '
 
 describe.each(['postgres', 'nats'] as const)('when connections to %s go silent', (server) => {
   test('requests succeed without a retry by the client', async () => {
-    const { id } = (await send(`before ${server}`)).body;
+    const { id } = (await untilServed(() => send(`before ${server}`))).body;
     const all = (round: string) =>
       Promise.all([
         ...Array.from({ length: 10 }, (_, index) => send(`${server} ${round} ${index}`)),
@@ -89,7 +85,7 @@ describe('a statement', () => {
   let admin: pg.Client;
   beforeAll(async () => {
     link = await proxyTo(system.urlsOf('event-queue').postgres ?? '');
-    database = createDatabase({ url: link.url, maxConnections: 3, name: 'test', onError: () => undefined });
+    database = openDatabase(link.url, 3);
     admin = new pg.Client({ connectionString: system.servers.postgresUrl });
     await admin.connect();
   });

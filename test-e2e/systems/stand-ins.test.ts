@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { migrate, type ServiceSchema, serviceUrl } from '@natter/database';
 import { connectRedis, type LogRedis } from '@natter/event-log';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataDirectory } from '../open-system.ts';
 import { runSchedule } from '../simulation/schedule.ts';
 import type { Executed, Result, Session } from '../simulation/servers/postgres/call.ts';
 import { startOfStandIn } from '../simulation/servers/postgres/shapes-consumers.ts';
@@ -24,7 +23,7 @@ let dataDir: string;
 let admin: pg.Client;
 let redis: LogRedis;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  dataDir = await dataDirectory();
   servers = await bringServers({ dataDir, fresh: true });
   await migrate(servers.postgresUrl, 'secret', () => undefined);
   admin = new pg.Client({ connectionString: servers.postgresUrl });
@@ -138,14 +137,18 @@ function atAnyPace(text: string, outcome: Result[] | Error): string {
 
 /** Values that differ between servers are omitted: marks, times, keys, names of snapshots, tries of other times. */
 function comparable(outcome: Result[] | Error): unknown {
-  if (outcome instanceof Error) return (outcome as Error & { code?: string }).code ?? outcome.message;
+  if (outcome instanceof Error) {
+    const { code, constraint, detail } = outcome as Error & Partial<Record<'code' | 'constraint' | 'detail', string>>;
+    // The key that is taken.
+    return constraint === undefined ? (code ?? outcome.message) : [code, constraint, detail];
+  }
   return outcome.map(({ rows, rowCount }) => ({
     rows: rows.map((row) => JSON.stringify(canonical(row))).sort(),
     rowCount: rowCount ?? 0,
   }));
 }
 
-const differing = new Set(['mark', 'marks', 'previous_mark', 'at', 'key', 'id', 'server', 'tries']);
+const differing = new Set(['mark', 'marks', 'previous_mark', 'at', 'ended', 'key', 'id', 'server', 'tries']);
 
 /** Sorted keys, because jsonb has its own order. */
 function canonical(value: unknown): unknown {

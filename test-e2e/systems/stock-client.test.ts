@@ -1,22 +1,16 @@
 /** The client for JavaScript that the npm registry provides, as it is. Other clients are in no registry that this project installs from. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { openSystem } from '../open-system.ts';
 import { zulip } from '../stock-zulip.ts';
 
 let system: System;
 let bot: ChildProcess | undefined;
 beforeAll(async () => {
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
-    replicas: 2,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
-  });
+  system = await openSystem({ replicas: 2 });
 });
 afterAll(async () => {
   bot?.kill('SIGKILL');

@@ -1,10 +1,10 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { RawSocket } from '@natter/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { request } from '../api.ts';
+import { authorizationOf, request } from '../api.ts';
+import { metric } from '../metrics.ts';
+import { openSystem } from '../open-system.ts';
+import { requestOnce } from '../patience.ts';
 
 const mebibyte = 1024 * 1024;
 /** All unread answers; one client may leave a quarter unread, and one organization half. */
@@ -18,18 +18,14 @@ let system: System;
 const opened: RawSocket[] = [];
 
 beforeAll(async () => {
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+  system = await openSystem({
     env: {
-      ...process.env,
-      NATTER_RATE_LIMIT: '1000000',
       NATTER_RATE_LIMIT_ANONYMOUS: '1000000',
       NATTER_ANSWER_MEMORY_MIB: String(answerMemoryMib),
       // No client is disconnected because it pauses.
       NATTER_STALL_SECONDS: '600',
     },
     gateways: 1,
-    log: () => undefined,
   });
   for (const name of people) await fillDrafts(name);
 });
@@ -42,13 +38,11 @@ async function fillDrafts(name: Name): Promise<void> {
   const draft = { type: '', to: [], topic: '', content: 'x'.repeat(10_000) };
   const drafts = Array.from({ length: 50 }, () => draft);
   for (let bytes = 0; bytes < draftBytes; bytes += 500_000)
-    expect((await request(system.url, system.people[name], 'POST /drafts', { drafts })).status).toBe(200);
+    expect((await requestOnce(system.url, system.people[name], 'POST /drafts', { drafts })).status).toBe(200);
 }
 
 const headOf = (name: Name): string => {
-  const { email, api_key } = system.people[name];
-  const key = Buffer.from(`${email}:${api_key}`).toString('base64');
-  return `Host: ${new URL(system.url).host}\r\nAuthorization: Basic ${key}\r\n`;
+  return `Host: ${new URL(system.url).host}\r\nAuthorization: ${authorizationOf(system.people[name])}\r\n`;
 };
 const draftsOf = (name: Name): string => `GET /api/v1/drafts HTTP/1.1\r\n${headOf(name)}\r\n`;
 const documentOf = (): string => `GET /openapi.json HTTP/1.1\r\nHost: ${new URL(system.url).host}\r\n\r\n`;
@@ -87,15 +81,8 @@ async function answerOf(bytes: string) {
   }
 }
 
-/** The sum of a metric of the gateway over the lines that contain `label`. */
-async function metric(name: string, label = ''): Promise<number> {
-  const gateway = system.children.find(({ program }) => program === 'gateway');
-  const text = await (await fetch(`http://127.0.0.1:${gateway?.operationsPort()}/metrics`)).text();
-  const lines = text.split('\n').filter((line) => line.startsWith(name) && line.includes(label));
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-}
-const unreadBytes = (): Promise<number> => metric('natter_unread_answer_bytes');
-const cutCount = (): Promise<number> => metric('natter_connections_cut_total', '"unread"');
+const unreadBytes = (): Promise<number> => metric(system, 'gateway', 'natter_unread_answer_bytes');
+const cutCount = (): Promise<number> => metric(system, 'gateway', 'natter_connections_cut_total', '"unread"');
 
 const within = { interval: 200 };
 const isFree = () => expect.poll(unreadBytes, within).toBe(0);

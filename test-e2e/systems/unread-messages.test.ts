@@ -1,13 +1,11 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDatabase, type Database, migrate, sql } from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import { type Database, sql } from '@natter/database';
+import type { Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isRead } from '../../services/messaging/src/model/read-state.ts';
 import { type UnreadAmong, unreadMessages } from '../../services/messaging/src/model/unread-messages.ts';
+import { openDatabase, openServers } from '../open-servers.ts';
 
 const realmId = 7;
 const userId = 5;
@@ -85,8 +83,7 @@ const scopes: [string, UnreadAmong, ReturnType<typeof sql.fragment>][] = [
 let servers: Servers;
 let expected: Map<string, { id: number }[]>;
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  servers = await openServers();
   const client = new pg.Client(servers.postgresUrl);
   await client.connect();
   await client.query(data);
@@ -105,7 +102,7 @@ afterAll(() => servers?.stop());
 function connectWith(settings: string[]): Database {
   const options = encodeURIComponent(settings.map((one) => `-c ${one}`).join(' '));
   const url = `${servers.postgresUrl}?options=${options}`;
-  return createDatabase({ url, maxConnections: 1, name: 'test', onError: () => undefined });
+  return openDatabase(url, 1);
 }
 
 describe.each(Object.entries(planners))('with %s', (_, settings) => {

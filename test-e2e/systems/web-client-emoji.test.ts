@@ -1,24 +1,21 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
-import { message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
+import { onePixel } from '../one-pixel.ts';
+import { message, openWeb, type Web } from '../web-visit.ts';
 
 /** The emoji picker of the web client, in Chromium. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
 });
 afterAll(() => web?.close());
 
 const picker = (page: Page) => page.getByRole('dialog', { name: 'Add an emoji' });
-const picture = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 test('an emoji is chosen by keyboard and inserted at the cursor, separate from the words around it', async () => {
-  const { page, faults } = await web.visit('member', `/channel/${web.general}/topic/emoji`);
+  const { page, faults } = await web.visit('member', web.topicPath('emoji'));
   const box = page.locator('#compose');
   await box.fill('Well done!');
   for (let step = 0; step < ' done!'.length; step++) await box.press('ArrowLeft');
@@ -45,11 +42,11 @@ test('an emoji is chosen by keyboard and inserted at the cursor, separate from t
 });
 
 test('an emoji of the organization is suggested, and takes precedence over the Unicode emoji of its name', async () => {
-  const file = new File([picture], 'clap.png', { type: 'image/png' });
+  const file = new File([onePixel], 'clap.png', { type: 'image/png' });
   await web.clientOf('owner').addRealmEmoji({ emoji_name: 'clap', file });
   const draft = { type: 'stream' as const, to: [web.general], topic: 'own emoji', content: 'Well done' };
   await web.clientOf('member').createDrafts({ drafts: [draft] });
-  const { page, faults } = await web.visit('member', `/channel/${web.general}/topic/own%20emoji`, {
+  const { page, faults } = await web.visit('member', web.topicPath('own%20emoji'), {
     viewport: { width: 360, height: 640 },
   });
   const choose = async (nth: number): Promise<void> => {

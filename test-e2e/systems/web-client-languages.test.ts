@@ -64,7 +64,7 @@ const serverLanguage = async (): Promise<unknown> => {
 
 for (const one of languages)
   test(`a browser in ${one.code} gets translated pages, and keeps a draft when the language changes`, async () => {
-    const path = `/channel/${web.general}/topic/language-${one.code}`;
+    const path = web.topicPath(`language-${one.code}`);
     const { page, faults } = await web.visit('member', path, { locale: one.locale });
     await page.getByRole('link', { name: one.inbox }).waitFor();
     await page.getByText(one.channels, { exact: true }).first().waitFor();

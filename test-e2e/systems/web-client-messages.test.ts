@@ -3,15 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
-import { message, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
+import { onePixel } from '../one-pixel.ts';
+import { message, openWeb, type PersonName, type Web } from '../web-visit.ts';
 
 /** Edits, earlier versions, topics, pictures and linked pages of messages in the web client, in Chromium. */
-
-/** A picture in one color, in Portable Network Graphics. */
-const red = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 const linkedPage =
   '<title>A linked page</title><meta name=description content="Of a site"><meta property="og:image" content="/red">';
@@ -21,18 +16,17 @@ let web: Web;
 let site: Server;
 beforeAll(async () => {
   site = createServer(({ url }, answer) => {
-    if (url === '/red') answer.setHeader('content-type', 'image/png').end(red);
+    if (url === '/red') answer.setHeader('content-type', 'image/png').end(onePixel);
     else answer.setHeader('content-type', 'text/html').end(linkedPage);
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.2', resolve));
-  web = await openWeb({ env: { ...withoutLimits, NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32' } });
+  web = await openWeb({ env: { NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32' } });
 });
 afterAll(async () => {
   await web?.close();
   site?.close();
 });
 
-const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const article = (page: Page, id: number) => page.locator(`[data-message="${id}"]`);
 const send = async (name: PersonName, topic: string, content: string): Promise<number> =>
   (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
@@ -53,7 +47,7 @@ test('the versions and moves of a message are shown oldest first, and do not exe
   const writer = web.clientOf('member2');
   await writer.updateMessage({ message_id: id, content: `The second word ${hostile}` });
   await web.clientOf('owner').updateMessage({ message_id: id, topic: hostile, propagate_mode: 'change_one' });
-  const { page, faults } = await web.visit('member', topicPath(encodeURIComponent(hostile)));
+  const { page, faults } = await web.visit('member', web.topicPath(encodeURIComponent(hostile)));
   await article(page, id).getByText('edited').waitFor();
   await article(page, id).focus();
   await page.keyboard.press('H');
@@ -117,7 +111,7 @@ test('a moved message shows its history at once, but an unchanged message and an
 });
 
 async function upload(name: string): Promise<string> {
-  const file = new File([red], name, { type: 'image/png' });
+  const file = new File([onePixel], name, { type: 'image/png' });
   return (await web.clientOf('member2').uploadFile({ file })).url;
 }
 
@@ -133,7 +127,7 @@ test('images open at window size, and keys switch between them', async () => {
     `Text ![Another dot](${two})\n\n\`\`\`spoiler Hidden\n[](${three})\n\`\`\``,
   );
   const last = await send('member2', 'pictures', `[](${three})`);
-  const { page, faults } = await web.visit('member', topicPath('pictures'));
+  const { page, faults } = await web.visit('member', web.topicPath('pictures'));
   const link = article(page, first).getByRole('link', { name: 'A red dot' }).last();
   await link.focus();
   await link.press('Enter');
@@ -175,7 +169,7 @@ test('images open at window size, and keys switch between them', async () => {
 test('an image whose file is missing shows an error', async () => {
   const url = await upload('gone.png');
   const id = await send('member2', 'gone', `[Gone](${url.replace(/[^/]*$/, 'nothing.png')})`);
-  const { page, faults } = await web.visit('member', topicPath('gone'));
+  const { page, faults } = await web.visit('member', web.topicPath('gone'));
   await article(page, id).getByRole('link', { name: 'Gone' }).last().click();
   await page.getByRole('dialog', { name: 'Pictures' }).getByText('The picture could not be loaded.').waitFor();
   expect(faults).toEqual([]);
@@ -185,7 +179,7 @@ test('an image whose file is missing shows an error', async () => {
 test('code is copied as it was written', async () => {
   const code = 'if (a < b) {\n  return "&amp;";\n}\n';
   await send('member2', 'code', `Look:\n\`\`\`js\n${code}\`\`\``);
-  const { page, faults } = await web.visit('member', `/channel/${web.general}/topic/code`);
+  const { page, faults } = await web.visit('member', web.topicPath('code'));
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: web.system.url });
   const block = message(page, 'Look:').locator('.codehilite');
   await block.hover();
@@ -197,7 +191,7 @@ test('code is copied as it was written', async () => {
 
 test('a linked page appears below its message with an image, and the message is not marked as edited', async () => {
   await web.clientOf('owner').updateRealm({ inline_url_embed_preview: true });
-  const { page, faults } = await web.visit('member', topicPath('pages'));
+  const { page, faults } = await web.visit('member', web.topicPath('pages'));
   const address = `http://127.0.0.2:${(site.address() as AddressInfo).port}/page`;
   const id = await send('member2', 'pages', address);
   const title = article(page, id).getByRole('link', { name: 'A linked page' });
@@ -214,9 +208,9 @@ test('a linked page appears below its message with an image, and the message is 
   await page.context().close();
 });
 
-test('an unsaved edit is kept while another message is edited, until it is cancelled', async () => {
+test('an unsaved edit is kept while another message is edited, at Escape and on a reload, until it is cancelled', async () => {
   const [one, two] = [await send('member', 'edits', 'The first'), await send('member', 'edits', 'The second')];
-  const { page, faults } = await web.visit('member', topicPath('edits'));
+  const { page, faults } = await web.visit('member', web.topicPath('edits'));
   const editor = (id: number) => article(page, id).getByRole('textbox', { name: 'Text of the message' });
   const edit = async (id: number): Promise<void> => {
     await article(page, id).focus();
@@ -235,14 +229,48 @@ test('an unsaved edit is kept while another message is edited, until it is cance
   await editor(one).press('Escape');
   await editor(one).waitFor({ state: 'detached' });
   await edit(one);
+  expect(await editor(one).inputValue()).toBe('The first, not saved');
+  await page.reload();
+  await edit(one);
+  expect(await editor(one).inputValue()).toBe('The first, not saved');
+  await article(page, one).getByRole('button', { name: 'Cancel' }).click();
+  await editor(one).waitFor({ state: 'detached' });
+  await edit(one);
   expect(await editor(one).inputValue()).toBe('The first');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an edit is not saved over a later one of the same message, and not if it is too long', async () => {
+  const id = await send('member', 'conflicts', 'Bread, butter');
+  const { page, faults } = await web.visit('member', web.topicPath('conflicts'));
+  const editor = article(page, id).getByRole('textbox', { name: 'Text of the message' });
+  const save = article(page, id).getByRole('button', { name: 'Save' });
+  const source = async () => (await web.clientOf('member').getMessage({ message_id: id })).raw_content;
+  await article(page, id).focus();
+  await page.keyboard.press('e');
+  await editor.fill('Bread, butter, salt');
+  await web.clientOf('member').updateMessage({ message_id: id, content: 'Bread, butter, milk' });
+  await save.click();
+  await article(page, id).getByRole('alert').getByText('This message was changed meanwhile.').waitFor();
+  await article(page, id).getByRole('blockquote').getByText('Bread, butter, milk').waitFor();
+  expect([await editor.inputValue(), await source()]).toEqual(['Bread, butter, salt', 'Bread, butter, milk']);
+  expect(await findingsOf(page)).toEqual([]);
+  await editor.fill('x'.repeat(10_001));
+  await article(page, id).getByText('The message is 1 character too long').waitFor();
+  expect(await save.isDisabled()).toBe(true);
+  await editor.press('Enter');
+  await editor.fill('Bread, butter, milk, salt');
+  await save.click();
+  await editor.waitFor({ state: 'detached' });
+  expect(await source()).toBe('Bread, butter, milk, salt');
   expect(faults).toEqual([]);
   await page.context().close();
 });
 
 test('whether a message may be edited does not depend on the clock of the machine', async () => {
   const id = await send('member', 'clock', 'Just now');
-  const { page, faults } = await web.visit('member', topicPath('clock'));
+  const { page, faults } = await web.visit('member', web.topicPath('clock'));
   await page.addInitScript('const now = Date.now.bind(Date); Date.now = () => now() + 172_800_000;');
   await page.reload();
   const editsOffered = async (): Promise<number> => {
@@ -264,7 +292,7 @@ test('whether a message may be edited does not depend on the clock of the machin
 });
 
 test('the topics of a channel are updated by its messages without another request', async () => {
-  await send('member2', 'before', 'Hello');
+  const greeting = await send('member2', 'before', 'Hello');
   const { page, faults } = await web.visit('member', `/channel/${web.general}`);
   const requests: string[] = [];
   page.on('request', (request) => {
@@ -273,12 +301,34 @@ test('the topics of a channel are updated by its messages without another reques
   await page.getByRole('button', { name: 'Topics of general' }).click();
   const newest = page.locator('.topics a .label').first();
   await expect.poll(() => newest.textContent()).toBe('before');
+  // The list opens at the first unread message, which may be far above its end. It follows new messages at the end only.
+  await page.keyboard.press('End');
+  await article(page, greeting).waitFor();
   for (const topic of ['a new one', 'another', 'before']) {
     const id = await send('member2', topic, `In ${topic}`);
     await article(page, id).waitFor();
     await expect.poll(() => newest.textContent()).toBe(topic);
   }
   expect(requests.length).toBe(1);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('the End key that is pressed before the messages are loaded shows the newest message, and new ones after it', async () => {
+  for (let nth = 0; nth < 20; nth++) await send('member2', 'end', `Unread ${nth}\n\nas many others`);
+  const { page, faults } = await web.visit('member', '/inbox');
+  const released = Promise.withResolvers<void>();
+  await page.route('**/json/messages?*', async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  await page.getByRole('link', { name: /^general/ }).click();
+  await page.getByText('Loading messages').waitFor();
+  await page.keyboard.press('End');
+  released.resolve();
+  await page.locator('[data-message]').first().waitFor();
+  // A list that opens elsewhere may show its end for a moment.
+  for (let nth = 0; nth < 5; nth++) await article(page, await send('member2', 'end', `Newer ${nth}`)).waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -303,6 +353,53 @@ test('the sidebar shows only some of many unread topics, and the inbox updates a
   await inbox.getByRole('link', { name: /^many 3 / }).waitFor({ state: 'detached' });
   await send('member2', 'many 3', 'Another');
   await expect.poll(() => inbox.getByRole('link').first().textContent()).toContain('many 3');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a writer sees the message that they send, wherever the list is, and learns of a refusal on another page', async () => {
+  const ids: number[] = [];
+  for (let index = 0; index < 130; index++) ids.push(await send('member', 'minutes', `Line ${index}\n\nand more`));
+  const [first = 0] = ids;
+  const { page, faults } = await web.visit('member', `${web.topicPath('minutes')}?near=${first}`);
+  await article(page, first).waitFor();
+  const write = async (text: string): Promise<void> => {
+    await page.locator('#compose').fill(text);
+    await page.locator('#compose').press('Enter');
+  };
+  const isOnScreen = (text: string) => async (): Promise<boolean> => {
+    const box = await message(page, text).boundingBox();
+    const list = await page.locator('.messages').boundingBox();
+    return box !== null && list !== null && box.y >= list.y && box.y < list.y + list.height;
+  };
+  // The list has a part of the conversation only.
+  expect(await article(page, ids.at(-1) ?? 0).count()).toBe(0);
+  await write('Below an old page');
+  await message(page, 'Below an old page').waitFor();
+  await expect.poll(isOnScreen('Below an old page')).toBe(true);
+  // The end of the conversation is loaded, and is not on screen.
+  await page.locator('.messages').hover();
+  await page.mouse.wheel(0, -1_500);
+  await page.getByRole('button', { name: 'Newest messages' }).waitFor();
+  await write('From further up');
+  await message(page, 'From further up').waitFor();
+  await expect.poll(isOnScreen('From further up')).toBe(true);
+
+  const asked = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  await page.route('**/json/messages', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    asked.resolve();
+    await left.promise;
+    await route.fulfill({ status: 400, json: { result: 'error', msg: 'The ink is dry.', code: 'BAD_REQUEST' } });
+  });
+  await write('Refused');
+  await asked.promise;
+  await page.getByRole('link', { name: /^Inbox/ }).click();
+  await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor();
+  left.resolve();
+  const notice = page.getByRole('alert').filter({ hasText: 'The ink is dry.' });
+  await notice.filter({ hasText: '#general › minutes' }).waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -1,17 +1,16 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLook } from '../web-look.ts';
-import { message, openWeb, type PersonName, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { leave, message, openWeb, type PersonName, type Web } from '../web-visit.ts';
 
 /** Moves, resolved topics and forwarded messages in the web client, in Chromium. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
 });
 afterAll(() => web?.close());
 
-const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const send = async (name: PersonName, topic: string, content: string): Promise<number> =>
   (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
 const idOf = (name: PersonName): number => web.system.people[name].user_id;
@@ -23,14 +22,9 @@ async function openActions(page: Page, text: string): Promise<void> {
   await page.getByRole('menuitem', { name: /^Reply/ }).waitFor();
 }
 
-async function leave({ page, faults }: Visit): Promise<void> {
-  expect(faults).toEqual([]);
-  await page.context().close();
-}
-
 test('a topic is resolved and renamed in its menu, and the page follows', async () => {
   await send('member2', 'leak', 'The roof leaks');
-  const visit = await web.visit('member', topicPath('leak'));
+  const visit = await web.visit('member', web.topicPath('leak'));
   const { page } = visit;
   await message(page, 'The roof leaks').waitFor();
   const menu = page.getByRole('main').getByRole('button', { name: /^Actions on topic/ });
@@ -54,9 +48,100 @@ test('a topic is resolved and renamed in its menu, and the page follows', async 
   await leave(visit);
 });
 
+const topicMenu = (page: Page) => page.getByRole('main').getByRole('button', { name: /^Actions on topic/ });
+const moveDialog = (page: Page) => page.getByRole('dialog', { name: 'Move or rename the topic' });
+
+/** Opens the dialog that moves the topic on the page, and waits until it knows its messages. */
+async function openMove(page: Page): Promise<void> {
+  await topicMenu(page).click();
+  const newest = page.waitForResponse(/num_before=20&/);
+  await page.getByRole('menuitem', { name: 'Move or rename…' }).click();
+  await newest;
+  await moveDialog(page).waitFor();
+}
+
+test('the messages of a topic are moved also if others rename it while the dialog is open', async () => {
+  const id = await send('member2', 'lunch', 'Soup or salad?');
+  const visit = await web.visit('member', web.topicPath('lunch'));
+  const { page } = visit;
+  const menu = topicMenu(page);
+  const dialog = moveDialog(page);
+  const rename = { topic: 'brunch', propagate_mode: 'change_all', send_notification_to_old_thread: true } as const;
+  await openMove(page);
+  await web.clientOf('owner').updateMessage({ message_id: id, ...rename });
+  await message(page, 'This topic was moved').waitFor();
+  await dialog.getByLabel('Topic', { exact: true }).fill('dinner');
+  await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { message: moved } = await web.clientOf('member').getMessage({ message_id: id });
+  expect(moved.subject).toBe('dinner');
+
+  await page.goto(`${web.system.url}${web.topicPath('nothing')}`);
+  await openMove(page);
+  await dialog.getByLabel('Topic', { exact: true }).fill('something');
+  await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+  await dialog.getByText('This topic has no messages.').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Mark as resolved' }).click();
+  await page.getByRole('alert').getByText('This topic has no messages.').waitFor();
+  await leave(visit);
+});
+
+test('the messages of a topic are moved also if the newest ones are deleted while the dialog is open', async () => {
+  const owner = web.clientOf('owner');
+  const [first, second] = [await send('member2', 'stew', 'With beans?'), await send('member2', 'stew', 'Or not')];
+  const visit = await web.visit('member', web.topicPath('stew'));
+  const { page } = visit;
+  const moveTo = async (topic: string): Promise<void> => {
+    await moveDialog(page).getByLabel('Topic', { exact: true }).fill(topic);
+    await moveDialog(page).getByRole('button', { name: 'Move', exact: true }).click();
+    await moveDialog(page).waitFor({ state: 'detached' });
+  };
+  const topicOf = async (id: number) => (await owner.getMessage({ message_id: id })).message.subject;
+  await message(page, 'Or not').waitFor();
+  await openMove(page);
+  await owner.deleteMessage({ message_id: second });
+  await moveTo('soup');
+  expect(await topicOf(first)).toBe('soup');
+  await page.getByRole('heading', { name: '#general › soup' }).waitFor();
+  // Those that the dialog knew are gone, and others came.
+  await openMove(page);
+  const notice = (
+    await owner.getMessages({
+      anchor: 'newest',
+      num_before: 9,
+      num_after: 0,
+      narrow: [{ operator: 'topic', operand: 'soup' }],
+    })
+  ).messages;
+  for (const { id } of notice) await owner.deleteMessage({ message_id: id as number });
+  const later = await send('member2', 'soup', 'With noodles');
+  await moveTo('pasta');
+  expect(await topicOf(later)).toBe('pasta');
+  await leave(visit);
+});
+
+test('a link to a topic leads to where the topic is now', async () => {
+  const id = await send('member2', 'tiles', 'The tiles are loose');
+  await send('member2', 'repairs', 'See #**general>tiles** please');
+  await web.clientOf('owner').updateMessage({ message_id: id, topic: 'slates', propagate_mode: 'change_all' });
+  const visit = await web.visit('member', web.topicPath('repairs'));
+  const { page } = visit;
+  const link = message(page, 'See').getByRole('link', { name: /tiles/ });
+  const address = (await link.getAttribute('href')) ?? '';
+  await link.click();
+  await page.waitForURL(`**${web.topicPath('slates')}`);
+  await message(page, 'The tiles are loose').waitFor();
+  await page.goto(new URL(address, web.system.url).href);
+  await page.waitForURL(`**${web.topicPath('slates')}`);
+  await message(page, 'The tiles are loose').waitFor();
+  await leave(visit);
+});
+
 test('a page follows a topic that others resolve and rename, with the unsent text', async () => {
   await send('member2', 'door', 'The door is open');
-  const visit = await web.visit('member', topicPath('door'));
+  const visit = await web.visit('member', web.topicPath('door'));
   const { page } = visit;
   const box = page.locator('#compose');
   await message(page, 'The door is open').waitFor();
@@ -96,7 +181,7 @@ test('a page follows a topic that others resolve and rename, with the unsent tex
 test('a page that was opened at a message stays where the reader is writing when others move the message', async () => {
   const near = await send('member2', 'kitchen', 'The tap drips');
   await send('member2', 'kitchen', 'The stove is off');
-  const path = `${topicPath('kitchen')}?near=${near}`;
+  const path = `${web.topicPath('kitchen')}?near=${near}`;
   const visit = await web.visit('member', path);
   const { page } = visit;
   const box = page.locator('#compose');
@@ -130,7 +215,7 @@ test('a link to a moved message leads there, unless the reader begins to write w
     await released.promise;
     await route.continue();
   });
-  await page.goto(`${web.system.url}${topicPath('hall')}?near=${near}`);
+  await page.goto(`${web.system.url}${web.topicPath('hall')}?near=${near}`);
   await message(page, 'The lamp is broken').waitFor();
   await asked.promise;
   const box = page.locator('#compose');
@@ -151,7 +236,7 @@ test("a page that was opened at a message stays if the reader's text cannot go a
   await web
     .clientOf('member')
     .createDrafts({ drafts: [{ type: 'stream', to: [web.general], topic: 'cellar', content: 'It is dark' }] });
-  const visit = await web.visit('member', `${topicPath('attic')}?near=${near}`);
+  const visit = await web.visit('member', `${web.topicPath('attic')}?near=${near}`);
   const { page } = visit;
   const box = page.locator('#compose');
   await message(page, 'The attic is full').waitFor();
@@ -170,7 +255,7 @@ test("a page that was opened at a message stays if the reader's text cannot go a
 
 test('a topic that others rename does not move the focus of a reader who types', async () => {
   const id = await send('member', 'lamp', 'The lamp is off');
-  const visit = await web.visit('member', topicPath('lamp'));
+  const visit = await web.visit('member', web.topicPath('lamp'));
   const { page } = visit;
   const rename = (topic: string) =>
     web.clientOf('owner').updateMessage({ message_id: id, topic, propagate_mode: 'change_all' });
@@ -201,7 +286,7 @@ test('a message and the later ones are moved by keyboard, and only with permissi
   await send('member2', 'mixed', 'stays here');
   const second = await send('member2', 'mixed', 'goes away');
   await send('member2', 'mixed', 'goes too');
-  const visit = await web.visit('member', topicPath('mixed'));
+  const visit = await web.visit('member', web.topicPath('mixed'));
   const { page } = visit;
   await page.locator(`[data-message="${second}"]`).focus();
   await page.keyboard.press('m');
@@ -215,7 +300,7 @@ test('a message and the later ones are moved by keyboard, and only with permissi
   await message(page, 'goes too').waitFor();
   const place = async (id: number) => (await member.getMessage({ message_id: id })).message as unknown;
   expect(await place(second)).toMatchObject({ subject: 'moved', display_recipient: 'annex' });
-  await page.goto(web.system.url + topicPath('mixed'));
+  await page.goto(web.system.url + web.topicPath('mixed'));
   await message(page, 'stays here').waitFor();
   const owner = web.clientOf('owner');
   const groups = (await owner.getUserGroups()).user_groups;
@@ -237,7 +322,7 @@ test('a message and the later ones are moved by keyboard, and only with permissi
 
 test('a message is forwarded to a user with a quote and a link', async () => {
   await send('member2', 'news', 'Read all about it');
-  const visit = await web.visit('member', topicPath('news'));
+  const visit = await web.visit('member', web.topicPath('news'));
   const { page } = visit;
   await openActions(page, 'Read all about it');
   await page.getByRole('menuitem', { name: 'Forward…' }).click();

@@ -1,13 +1,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
-import { message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { checkLook, openDialog } from '../web-look.ts';
+import { message, openWeb, type Visit, type Web } from '../web-visit.ts';
 
 /** Notifications on the desktop, in Chromium. What the desktop would show is recorded in its place. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
 });
 afterAll(() => web?.close());
 
@@ -161,6 +162,40 @@ test('a conversation that is read in one tab does not notify in any tab until th
   await page.context().close();
 });
 
+type Term = { operator: string; operand: number | number[] };
+/** The unread messages of the member in a narrow. */
+async function unreadIn(narrow: Term[]): Promise<number[]> {
+  const params = { anchor: 'newest' as const, num_before: 100, num_after: 0 };
+  const { messages } = await web.clientOf('member').getMessages({ ...params, narrow });
+  return messages.filter(({ flags }) => !flags.includes('read')).map(({ id }) => id);
+}
+
+test('a message on screen stays unread, with its notification, until the window has the focus', async () => {
+  await web.clientOf('member').markAllRead();
+  const { user_id } = web.system.people.member2;
+  const visit = await visitWithRecorder(`/dm/${user_id}`);
+  const { page, faults } = visit;
+  await allow(page);
+  const other = await openTab(visit, web.topicPath('elsewhere'));
+  const isOpen = async (): Promise<boolean[]> =>
+    [...(await toldIn(page)), ...(await toldIn(other))].map((told) => told.isOpen);
+  await page.evaluate('setFocus(false)');
+  const { id } = await write('While another window has the focus');
+  await message(page, 'While another window has the focus').waitFor();
+  await expect.poll(isOpen).toEqual([true]);
+  // The other tab marks a later message as read: this tab would have done so before.
+  const later = await say('elsewhere', 'In the window with the focus');
+  await message(other, 'In the window with the focus').waitFor();
+  await expect.poll(() => unreadIn([{ operator: 'id', operand: later.id }])).toEqual([]);
+  expect(await unreadIn([{ operator: 'dm', operand: [user_id] }])).toEqual([id]);
+  expect(await isOpen()).toEqual([true]);
+  await page.evaluate('setFocus(true)');
+  await expect.poll(() => unreadIn([{ operator: 'dm', operand: [user_id] }])).toEqual([]);
+  await expect.poll(isOpen).toEqual([false]);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('the title and the icon of the page count unread messages', async () => {
   const reader = web.clientOf('member');
   await reader.markAllRead();
@@ -179,5 +214,46 @@ test('the title and the icon of the page count unread messages', async () => {
   await reader.markAllRead();
   await expect.poll(icon).toBe('/assets/icon.svg');
   expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a person adds and removes alert words, and messages with them notify', async () => {
+  const visit = await visitWithRecorder('/inbox');
+  const { page } = visit;
+  const client = web.clientOf('member');
+  await client.addAlertWords({ alert_words: ['<b>outage</b>'] });
+  await page.evaluate(`Notification.requestPermission()`);
+  const dialog = await openDialog(page, 'Settings');
+  await dialog.getByRole('button', { name: 'Notifications' }).click();
+  const words = dialog.getByRole('list', { name: 'Alert words' }).getByRole('listitem');
+  await expect.poll(() => words.count()).toBe(1);
+  const field = dialog.getByLabel('New alert word');
+  await field.fill(' deploy ');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('The word is added.').waitFor();
+  await expect.poll(() => words.locator('bdi').allTextContents()).toEqual(['<b>outage</b>', 'deploy']);
+  expect([await field.inputValue(), (await client.getAlertWords()).alert_words]).toEqual([
+    '',
+    ['<b>outage</b>', 'deploy'],
+  ]);
+  await checkLook(page);
+  const remove = dialog.getByRole('button', { name: 'Remove <b>outage</b>' });
+  await remove.focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => words.locator('bdi').allTextContents()).toEqual(['deploy']);
+  await field.and(page.locator(':focus')).waitFor();
+  // Another device adds one.
+  await client.addAlertWords({ alert_words: ['rollback'] });
+  await expect.poll(() => words.locator('bdi').allTextContents()).toEqual(['deploy', 'rollback']);
+  await say('words', 'We deploy at noon');
+  await expect.poll(async () => (await toldIn(page)).map(({ body }) => body)).toEqual(['We deploy at noon']);
+  await page.goto(`${web.system.url}/channel/${web.general}/topic/words`);
+  await say('words', '**Rollback** of `deploy`, no redeploy: <mark>deploy</mark> ~~[deploy](https://deploy.example)~~');
+  const marks = message(page, 'no redeploy').locator('mark.alert-word');
+  await expect.poll(() => marks.allTextContents()).toEqual(['Rollback', 'deploy', 'deploy', 'deploy']);
+  await checkLook(page);
+  await client.removeAlertWords({ alert_words: ['deploy'] });
+  await expect.poll(() => marks.allTextContents()).toEqual(['Rollback']);
+  expect(visit.faults).toEqual([]);
   await page.context().close();
 });

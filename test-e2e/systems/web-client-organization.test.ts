@@ -1,33 +1,19 @@
 import { createClient } from '@natter/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type MailServer, startMailServer } from '../mail-server.ts';
+import { onePixel } from '../one-pixel.ts';
 import { checkLook, openDialog } from '../web-look.ts';
-import { message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { leave, message, openWeb, type Web } from '../web-visit.ts';
 
 /** Administration with the web client, in Chromium. */
 
 let web: Web;
-let mails: MailServer;
 beforeAll(async () => {
-  mails = await startMailServer();
-  web = await openWeb({ env: { ...withoutLimits, NATTER_SMTP_URL: mails.url } });
+  web = await openWeb();
 });
-afterAll(async () => {
-  await web?.close();
-  await mails?.stop();
-});
+afterAll(() => web?.close());
 
-const picture = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 const hostile = '<img src=x onerror=alert(1)>';
-
-async function leave({ page, faults }: Visit): Promise<void> {
-  expect(faults).toEqual([]);
-  await page.context().close();
-}
 
 /** The permissions and settings of the organization, as another client reads them. */
 const realmOf = async () =>
@@ -64,6 +50,8 @@ test('an administrator grants permissions to a group and to single users', async
 });
 
 test('a user creates a group, adds members, sets who may join, and deactivates it', async () => {
+  const makers = { direct_members: [web.system.people.member.user_id], direct_subgroups: [] };
+  await web.clientOf('owner').updateRealm({ can_create_groups: { new: makers } });
   const visit = await web.visit('member');
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
@@ -106,7 +94,7 @@ test('a user creates a group, adds members, sets who may join, and deactivates i
   await leave(visit);
 });
 
-test('an administrator sees the state of the services, and a member does not', async () => {
+test('an administrator sees the state of the services, and a member neither that nor roles above the own', async () => {
   const visit = await web.visit('owner');
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
@@ -145,6 +133,8 @@ test('an administrator sees the state of the services, and a member does not', a
   const theirs = await openDialog(other.page, 'Organization');
   await theirs.getByRole('button', { name: 'Groups' }).waitFor();
   expect(await theirs.getByRole('button', { name: 'Server', exact: true }).count()).toBe(0);
+  const offered = theirs.getByLabel('Invite as').getByRole('option');
+  await expect.poll(() => offered.allTextContents()).toEqual(['Member', 'Guest']);
   await leave(other);
 });
 
@@ -159,27 +149,27 @@ test('users are invited by mail, and rejected addresses are listed', async () =>
   await dialog.getByLabel('Invite as').selectOption('Moderator');
   await dialog.getByRole('button', { name: 'Send invitations' }).click();
   await dialog.getByText(`${email}:`).waitFor();
-  const mail = await mails.next('new@example.com');
+  const mail = await web.mails.next('new@example.com');
   expect(mail.link).toMatch(/\/(join|accounts\/do_confirm)\//);
   const open = dialog.getByRole('listitem').filter({ hasText: 'new@example.com' });
   await open.getByText('Moderator, until').waitFor();
   await checkLook(page);
   await open.getByRole('button', { name: 'Send again' }).click();
-  await mails.next('new@example.com');
+  await web.mails.next('new@example.com');
   await open.getByRole('button', { name: 'Revoke' }).click();
   await open.waitFor({ state: 'detached' });
   await leave(visit);
 });
 
 test('an emoji and a linkifier of the organization are used in messages', async () => {
-  const visit = await web.visit('owner', `/channel/${web.general}/topic/made%20here`);
+  const visit = await web.visit('owner', web.topicPath('made%20here'));
   const { page } = visit;
   let dialog = await openDialog(page, 'Organization');
   await dialog.getByRole('button', { name: 'Emoji' }).click();
   await dialog.getByText('Nobody has added an emoji yet.').waitFor();
   await dialog
     .getByLabel('Picture')
-    .setInputFiles({ name: 'Party Parrot.png', mimeType: 'image/png', buffer: picture });
+    .setInputFiles({ name: 'Party Parrot.png', mimeType: 'image/png', buffer: onePixel });
   await expect.poll(() => dialog.getByLabel('Name of the emoji').inputValue()).toBe('party_parrot');
   await dialog.getByRole('button', { name: 'Add the emoji' }).click();
   await dialog.getByText(':party_parrot:').waitFor();
@@ -286,7 +276,7 @@ test('a profile field is created, filled in, and shown to other users', async ()
 
   const topic = { type: 'channel' as const, to: web.general, topic: 'profiles' };
   await web.clientOf('member2').sendMessage({ ...topic, content: 'Who am I?' });
-  const visit = await web.visit('member', `/channel/${web.general}/topic/profiles`);
+  const visit = await web.visit('member', web.topicPath('profiles'));
   await message(visit.page, 'Who am I?').focus();
   await visit.page.keyboard.press('u');
   const card = visit.page.getByRole('dialog', { name: web.system.people.member2.full_name });
@@ -344,7 +334,7 @@ test('an administrator chooses channels and pictures of the organization, and an
   expect(await defaults()).not.toContain(id);
 
   for (const dialog of [theirs, others]) await dialog.getByRole('button', { name: 'Icon and logos' }).click();
-  const file = { name: 'logo.png', mimeType: 'image/png', buffer: picture };
+  const file = { name: 'logo.png', mimeType: 'image/png', buffer: onePixel };
   for (const [name, path] of [
     ['Icon of the organization', '/user_avatars/realm/icon?'],
     ['Logo for light colors', '/user_avatars/realm/logo?'],

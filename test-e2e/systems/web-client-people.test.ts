@@ -1,14 +1,17 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { authorizationOf } from '../api.ts';
+import { onePixel } from '../one-pixel.ts';
+import { untilServed } from '../patience.ts';
 import { checkLook, openDialog } from '../web-look.ts';
-import { message, openWeb, type PersonName, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { message, openWeb, type PersonName, type Visit, type Web } from '../web-visit.ts';
 
 /** The web client in Chromium shows who is here, what they say about themselves, and hides muted people. */
 
 let web: Web;
 let mia = '';
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
   mia = (await web.clientOf('member2').getOwnUser()).full_name;
   await direct('member2', 'member', 'Hello Max');
 });
@@ -19,7 +22,7 @@ const direct = (from: PersonName, to: PersonName, content: string) =>
 const inTopic = (from: PersonName, content: string) =>
   web.clientOf(from).sendMessage({ type: 'channel', to: web.general, topic: 'people', content });
 
-const path = (): string => `/channel/${web.general}/topic/people`;
+const path = (): string => web.topicPath('people');
 const visit = (name: PersonName, at = path()): Promise<Visit> => web.visit(name, at);
 const sidebar = (page: Page) => page.getByRole('navigation', { name: 'Conversations' });
 const entry = (page: Page, name: string) => sidebar(page).getByRole('link', { name });
@@ -106,6 +109,59 @@ test('messages of a muted user are hidden and counted, and shown again after unm
   await settings.getByText('Nobody. A profile has a button').waitFor();
   await page.keyboard.press('Escape');
   await entry(page, mia).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+/** Gives a person this picture; without one, the person has initials again. */
+async function setPicture(name: PersonName, file: Buffer | undefined): Promise<void> {
+  const body = new FormData();
+  if (file) body.set('file', new Blob([new Uint8Array(file)], { type: 'image/png' }), 'me.png');
+  const send = () =>
+    fetch(`${web.system.url}/api/v1/users/me/avatar`, {
+      method: file ? 'POST' : 'DELETE',
+      headers: { authorization: authorizationOf(web.system.people[name]) },
+      ...(file ? { body } : {}),
+    });
+  const answer = await untilServed(send);
+  expect(answer.status).toBe(200);
+}
+
+test('a picture is shown beside the messages of its person and in the profile as soon as it is uploaded', async () => {
+  await inTopic('moderator', 'How do I look?');
+  const { page, faults } = await visit('member');
+  const avatar = message(page, 'How do I look?').locator('.avatar');
+  await expect.poll(() => avatar.textContent()).toMatch(/^[A-Z]{1,2}$/);
+  await setPicture('moderator', onePixel);
+  const isDrawn = (): Promise<boolean> =>
+    avatar.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth > 0);
+  await expect.poll(isDrawn).toBe(true);
+  await openCard(page, 'How do I look?');
+  await page.getByRole('dialog').locator('.avatar img').waitFor();
+  await checkLook(page);
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await expect.poll(isDrawn).toBe(true);
+  await setPicture('moderator', undefined);
+  await expect.poll(() => avatar.textContent()).toMatch(/^[A-Z]{1,2}$/);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a conversation with a deactivated user says so, and takes no messages', async () => {
+  const [owner, gone] = [web.clientOf('owner'), web.system.people.moderator];
+  await direct('moderator', 'member', 'Good bye');
+  const { page, faults } = await visit('member', `/dm/${gone.user_id}`);
+  await page.locator('#compose').fill('Are you there?');
+  await owner.deactivateUser({ user_id: gone.user_id });
+  await page.getByRole('heading', { level: 1, name: `${gone.full_name} (deactivated)` }).waitFor();
+  await page.getByText(`The account of ${gone.full_name} is deactivated.`).waitFor();
+  expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+  await checkLook(page);
+  await page.goto(`${web.system.url}/dm/${[gone, web.system.people.member2].map(({ user_id }) => user_id).join(',')}`);
+  await page.getByText(`Nobody can write here, because accounts are deactivated: ${gone.full_name}.`).waitFor();
+  await owner.reactivateUser({ user_id: gone.user_id });
+  await page.getByText('Nobody can write here').waitFor({ state: 'detached' });
   expect(faults).toEqual([]);
   await page.context().close();
 });

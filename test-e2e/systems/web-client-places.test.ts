@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
-import { message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
+import { ofList, restingPlace } from '../list-place.ts';
+import { message, openWeb, type Web } from '../web-visit.ts';
 
 /** The web client in Chromium keeps the reader's place in a long conversation, and leads to every other place. */
 
@@ -10,7 +11,7 @@ let web: Web;
 /** A long conversation, in order. */
 let ids: number[];
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
   const client = web.clientOf('member');
   await web.clientOf('owner').updateRealm({ message_content_edit_limit_seconds: 'unlimited' });
   ids = [];
@@ -31,40 +32,6 @@ const textOf = (index: number): string => `A line\n${'and another\n\n'.repeat(in
 const visit = (path: string) => web.visit('member', path);
 const article = (page: Page, id: number) => page.locator(`[data-message="${id}"]`);
 const idAt = (index: number): number => ids[index] ?? 0;
-
-interface Place {
-  id: number;
-  top: number;
-}
-
-/** The result of a function of the list on screen. Code of the page is text: this program knows no documents. */
-const ofList = <T>(page: Page, code: string): Promise<T> =>
-  page.evaluate<T>(`(${code})(document.querySelector('.messages'))`);
-
-/** The first message whose top is on screen, and where it is. */
-const placeOnScreen = (page: Page): Promise<Place> =>
-  ofList(
-    page,
-    `(list) => {
-      const edge = list.getBoundingClientRect().top;
-      return [...list.querySelectorAll('[data-message]')]
-        .map((one) => ({ id: Number(one.dataset.message), top: one.getBoundingClientRect().top - edge }))
-        .filter(({ top }) => top >= 0)
-        .sort((a, b) => a.top - b.top)[0];
-    }`,
-  );
-
-/** The place when the list has measured what it shows, and moves it no more. */
-async function restingPlace(page: Page): Promise<Place> {
-  let last = await placeOnScreen(page);
-  const rests = async (): Promise<boolean> => {
-    const earlier = last;
-    last = await placeOnScreen(page);
-    return last.id === earlier.id && last.top === earlier.top;
-  };
-  await expect.poll(rests, { interval: 300 }).toBe(true);
-  return last;
-}
 
 const listed = async (page: Page): Promise<number[]> => {
   const code = "(list) => [...list.querySelectorAll('[data-message]')].map((one) => Number(one.dataset.message))";
@@ -112,7 +79,7 @@ test('links open at their messages, even on a slow machine', async () => {
   const slow = await page.context().newCDPSession(page);
   await slow.send('Emulation.setCPUThrottlingRate', { rate: 6 });
   for (const index of [150, 330, 510, 690]) {
-    await page.goto(`${web.system.url}/channel/${web.general}/topic/long?near=${idAt(index)}`);
+    await page.goto(`${web.system.url}${web.topicPath('long')}?near=${idAt(index)}`);
     const target = article(page, idAt(index));
     // The list could leave its place again, so the message must stay for some seconds.
     let since = Number.POSITIVE_INFINITY;
@@ -178,7 +145,7 @@ test('a key that is pressed before a list has arrived at its place is not undone
 });
 
 test('the text of an edit stays while its message is off the screen', async () => {
-  const { page, faults } = await visit(`/channel/${web.general}/topic/long?near=${idAt(count - 3)}`);
+  const { page, faults } = await visit(`${web.topicPath('long')}?near=${idAt(count - 3)}`);
   await article(page, idAt(count - 1)).waitFor();
   await page.locator('.messages').focus();
   await page.keyboard.press('End');
@@ -231,7 +198,7 @@ test('keys scroll pages without messages and do not close an open dialog', async
 });
 
 test('the scroll position is kept while an older page loads and while messages arrive', async () => {
-  const { page, faults } = await visit(`/channel/${web.general}/topic/long?near=${idAt(400)}`);
+  const { page, faults } = await visit(`${web.topicPath('long')}?near=${idAt(400)}`);
   await article(page, idAt(400)).waitFor();
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
@@ -283,13 +250,13 @@ test('an expired queue is registered again, and the scroll position is kept', as
     const queue = new URL(request.url()).searchParams.get('queue_id');
     if (queue !== null && request.url().includes('/events')) queues.push(queue);
   });
-  await page.goto(`${web.system.url}/channel/${web.general}/topic/long?near=${middle}`);
+  await page.goto(`${web.system.url}${web.topicPath('long')}?near=${middle}`);
   await article(page, middle).waitFor();
   await page.locator('#compose').fill('A text that is not sent yet');
   await expect.poll(() => queues.length).toBeGreaterThan(0);
   await page.locator('.messages').focus();
   await scroll(page, 700);
-  const before = await placeOnScreen(page);
+  const before = await restingPlace(page);
   const lost = queues.at(-1) ?? '';
   await web.clientOf('member').deleteQueue({ queue_id: lost });
   const { id } = await web
@@ -330,10 +297,10 @@ test('the command palette and the shortcuts lead to every view', async () => {
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   await page.getByRole('link', { name: /^next/ }).waitFor();
   await page.keyboard.press('n');
-  await page.waitForURL(`**/channel/${web.general}/topic/next`);
+  await page.waitForURL(`**${web.topicPath('next')}`);
   await article(page, unread.id).waitFor();
   await go('long');
-  await page.waitForURL(`**/channel/${web.general}/topic/long`);
+  await page.waitForURL(`**${web.topicPath('long')}`);
   await article(page, ids.at(-1) ?? 0).waitFor();
   await page.locator('#compose').press('Escape');
   const focused = () => page.evaluate<string>('document.activeElement?.dataset.message');
@@ -385,7 +352,7 @@ test.for([
     await page.getByText('Loading').waitFor({ state: 'detached' });
     await check(path);
   }
-  await page.goto(`${web.system.url}/channel/${web.general}/topic/axe?near=${id}`);
+  await page.goto(`${web.system.url}${web.topicPath('axe')}?near=${id}`);
   await article(page, id).getByRole('button', { name: /^tada/ }).waitFor();
   await article(page, id).focus();
   await article(page, id).getByRole('button', { name: 'More actions' }).press('Enter');

@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
+import { message, openWeb, type Web } from '../web-visit.ts';
 
 /** The web client in Chromium while Redis loses everything and every process is killed. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
 });
 afterAll(() => web?.close());
 
@@ -22,7 +22,7 @@ const write = (page: Page, text: string): Promise<void> => page.locator('#compos
 const shown = (page: Page): Promise<string[]> => page.locator('[data-message] .content').allInnerTexts();
 
 test('text that users write while everything restarts is not lost or duplicated on their screens', async () => {
-  const path = `/channel/${web.general}/topic/restart`;
+  const path = web.topicPath('restart');
   const [max, mia] = await Promise.all([web.visit('member', path), web.visit('member2', path)]);
   await write(max.page, 'at first');
   await max.page.keyboard.press('Enter');

@@ -3,8 +3,9 @@ import { createClient } from '@natter/client';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
+import { onePixel } from '../one-pixel.ts';
 import { checkLook, openDialog } from '../web-look.ts';
-import { openWeb, type Visit, type Web } from '../web-visit.ts';
+import { leave, openWeb, type Web } from '../web-visit.ts';
 
 /** Settings, channels and the organization with the web client, in Chromium. */
 
@@ -17,16 +18,8 @@ afterAll(() => web?.close());
 const picture = {
   name: 'me.png',
   mimeType: 'image/png',
-  buffer: Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-    'base64',
-  ),
+  buffer: onePixel,
 };
-
-async function leave({ page, faults }: Visit): Promise<void> {
-  expect(faults).toEqual([]);
-  await page.context().close();
-}
 
 test('a person changes their name, notifications, colors, picture and password', async () => {
   const { email, password } = web.system.people.member2;
@@ -309,6 +302,40 @@ test('a user is offered only the kinds of bots that they may create, even after 
     can_create_write_only_bots_group: { new: members },
   });
   await kind.waitFor();
+  await leave(visit);
+});
+
+test('messages on screen stay unread where a person chose so', async () => {
+  const member = web.clientOf('member');
+  await web.clientOf('owner').sendMessage({ type: 'channel', to: web.general, topic: 'unread', content: 'Keep me' });
+  await member.markAllRead();
+  const visit = await web.visit('member', '/inbox');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Settings');
+  await dialog.getByRole('button', { name: 'Reading and writing' }).click();
+  const choice = (name: string) => dialog.getByRole('radio', { name, exact: true });
+  expect(await choice('In all lists of messages').isChecked()).toBe(true);
+  await choice('In all lists of messages').focus();
+  await page.keyboard.press('ArrowDown');
+  await dialog.getByText('Saved.').waitFor();
+  await expect.poll(() => choice('In topics and direct messages only').isChecked()).toBe(true);
+  // The choice keeps the focus.
+  await page.keyboard.press('ArrowDown');
+  await expect.poll(() => choice('Never').isChecked()).toBe(true);
+  await checkLook(page);
+  await page.keyboard.press('Escape');
+  const { id } = await web
+    .clientOf('owner')
+    .sendMessage({ type: 'channel', to: web.general, topic: 'unread', content: 'Not yet read' });
+  await page.goto(web.system.url + web.topicPath('unread'));
+  const shown = page.locator(`[data-message="${id}"]`);
+  await shown.waitFor();
+  const flags = async () => (await member.getMessage({ message_id: id })).message.flags;
+  // Longer than messages are collected before they are marked.
+  await page.waitForTimeout(1_000);
+  expect(await flags()).toEqual([]);
+  await member.updateSettings({ web_mark_read_on_scroll_policy: 1 });
+  await expect.poll(flags).toEqual(['read']);
   await leave(visit);
 });
 

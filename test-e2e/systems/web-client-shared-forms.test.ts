@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLook, openDialog } from '../web-look.ts';
-import { message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { leave, message, openWeb, type PersonName, type Visit, type Web } from '../web-visit.ts';
 
 /** Forms of the web client, in Chromium, while somebody else changes the same thing by the API. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
 });
 afterAll(() => web?.close());
-
-async function leave({ page, faults }: Visit): Promise<void> {
-  expect(faults).toEqual([]);
-  await page.context().close();
-}
 
 const owner = () => web.clientOf('owner');
 const makeChannel = (name: string) =>
@@ -27,33 +22,57 @@ async function openSection(name: string) {
   return { visit, dialog };
 }
 
+/** Ends a poll of a person that is on its way. */
+async function endPoll(name: PersonName): Promise<void> {
+  for (const high_contrast_mode of [true, false]) await web.clientOf(name).updateSettings({ high_contrast_mode });
+}
+
+/** Holds back the events of a person's page until the returned function is called. */
+async function holdEvents({ page }: Visit, name: PersonName): Promise<() => void> {
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(/\/json\/events\?/, async (route) => {
+    asked.resolve();
+    await held.promise;
+    // The page may have given the request up by now.
+    await route.continue().catch(() => undefined);
+  });
+  await endPoll(name);
+  await asked.promise;
+  return held.resolve;
+}
+
 test('a person subscribes to a channel by the name that it has now', async () => {
   const { id } = await makeChannel('secret merger');
   const visit = await web.visit('member');
   const dialog = await openDialog(visit.page, 'Channels');
-  const subscribe = dialog.getByRole('button', { name: 'Subscribe secret merger', exact: true });
-  await subscribe.waitFor();
-  // The list cannot be loaded again, so the card keeps the former name.
-  const list = /\/json\/streams(\?|$)/;
-  await visit.page.route(list, (route) => route.abort());
-  await owner().updateChannel({ stream_id: id, new_name: 'project x' });
-  await subscribe.click();
-  await dialog.getByRole('button', { name: 'Unsubscribe secret merger' }).waitFor();
+  const button = (name: string) => dialog.getByRole('button', { name, exact: true });
+  await button('Subscribe secret merger').waitFor();
   const subscribers = async () => (await owner().getSubscribers({ stream_id: id })).subscribers;
-  expect(await subscribers()).toContain(web.system.people.member.user_id);
+  const { user_id } = web.system.people.member;
+  let release = await holdEvents(visit, 'member');
+  await owner().updateChannel({ stream_id: id, new_name: 'project x' });
+  await button('Subscribe secret merger').click();
+  await expect.poll(subscribers).toContain(user_id);
   const names = async () => (await owner().getChannels({ include_all: true })).streams.map(({ name }) => name);
   expect(await names()).not.toContain('secret merger');
+  release();
+  await button('Unsubscribe project x').waitFor();
 
   // Another channel gets the former name.
-  const other = await makeChannel('secret merger');
-  await dialog.getByRole('button', { name: 'Unsubscribe secret merger' }).click();
-  await subscribe.waitFor();
-  expect(await subscribers()).not.toContain(web.system.people.member.user_id);
-  await owner().updateChannel({ stream_id: other.id, is_archived: true });
+  release = await holdEvents(visit, 'member');
+  await owner().updateChannel({ stream_id: id, new_name: 'project y' });
+  await makeChannel('project x');
+  await button('Unsubscribe project x').click();
+  await expect.poll(subscribers).not.toContain(user_id);
+  release();
+  await button('Subscribe project y').waitFor();
+
+  release = await holdEvents(visit, 'member');
   await owner().updateChannel({ stream_id: id, is_archived: true });
-  await subscribe.click();
+  await button('Subscribe project y').click();
   await dialog.getByText('The channel is archived.').waitFor();
-  await visit.page.unroute(list);
+  release();
+  await button('Subscribe project y').waitFor({ state: 'detached' });
   await leave(visit);
 });
 
@@ -73,7 +92,7 @@ test('the list of channels follows what others make, rename and archive', async 
 test('channels are not loaded again when others subscribe', async () => {
   const { id } = await makeChannel('lobby');
   const topic = 'after the subscription';
-  const visit = await web.visit('owner', `/channel/${web.general}/topic/${topic}`);
+  const visit = await web.visit('owner', web.topicPath(topic));
   const { page } = visit;
   const dialog = await openDialog(page, 'Channels');
   await dialog.getByRole('button', { name: 'Details of lobby' }).click();
@@ -103,6 +122,7 @@ test('channels are loaded again after their events were lost', async () => {
   await dialog.getByRole('button', { name: 'Details of harvest' }).click();
   const name = dialog.getByLabel('Name of the channel');
   await name.waitFor();
+  await endPoll('owner');
   const asked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   await page.route('**/json/register', async (route) => {
@@ -201,6 +221,39 @@ test('a permission that somebody else changed meanwhile is not overwritten', asy
     ((await owner().register({ fetch_event_types: ['realm'], event_types: [] })) as unknown as Record<string, unknown>)
       .realm_can_create_groups;
   expect(await holders()).toEqual(theirs);
+  await leave(visit);
+});
+
+test('a saved permission is shown, and can be changed further, before its event arrives', async () => {
+  const { visit, dialog } = await openSection('Permissions');
+  const field = dialog.getByLabel('Add emoji', { exact: true });
+  const shown = () => field.locator('option:checked').textContent();
+  const release = await holdEvents(visit, 'owner');
+  await field.selectOption('Moderators');
+  await dialog.getByText('Saved.').waitFor();
+  expect(await shown()).toBe('Moderators');
+  await field.selectOption('Certain people and groups');
+  const { full_name, user_id } = web.system.people.member;
+  const person = dialog.getByLabel('Add a person or group: Add emoji');
+  await person.fill(full_name);
+  await person.press('Enter');
+  const save = dialog.getByRole('button', { name: 'Save Add emoji' });
+  await save.click();
+  await save.waitFor({ state: 'detached' });
+  const { user_groups } = await owner().getUserGroups();
+  const moderators = user_groups.find(({ name }) => name === 'role:moderators')?.id;
+  const { realm_can_add_custom_emoji_group: holders } = (await owner().register({
+    fetch_event_types: ['realm'],
+    event_types: [],
+  })) as unknown as Record<string, unknown>;
+  expect(holders).toEqual({ direct_members: [user_id], direct_subgroups: [moderators] });
+  const list = dialog.getByRole('list', { name: 'Who may: Add emoji' });
+  expect(await list.getByRole('listitem').count()).toBe(2);
+  release();
+  // What somebody else chooses then is shown.
+  await owner().updateRealm({ can_add_custom_emoji_group: { new: moderators ?? 0 } });
+  await list.waitFor({ state: 'detached' });
+  await expect.poll(shown).toBe('Moderators');
   await leave(visit);
 });
 

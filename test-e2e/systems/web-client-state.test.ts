@@ -1,23 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { type ChatEvent, type Client, createClient, follow, type State as Snapshot } from '@natter/client';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { applyToModel, modelOf, registerParams } from '@natter/web/model';
 import { directPlace, keyOf, type Message, type Narrow, placeOf, termsOf, topicPlace } from '@natter/web/place';
 import { SharedFeed } from '@natter/web/shared-feed';
 import { initialState, reduce, type State } from '@natter/web/state';
 import type { Page } from '@natter/web/views';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onePixel } from '../one-pixel.ts';
+import { dataDirectory, openSystem } from '../open-system.ts';
 
-const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const dot = new File([Buffer.from(picture, 'base64')], 'dot.png', { type: 'image/png' });
+const dot = new File([onePixel], 'dot.png', { type: 'image/png' });
 
 let system: System;
 let dataDir: string;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-state-'));
-  system = await startSystem({ dataDir, log: () => undefined });
+  dataDir = await dataDirectory();
+  system = await openSystem({ dataDir });
 });
 afterAll(async () => {
   await system?.stop();
@@ -189,8 +188,8 @@ async function changeBots(): Promise<void> {
   await reader.updateBot({
     bot_id: kept,
     full_name: 'Kept bot',
-    default_sending_stream: 'sea',
-    default_events_register_stream: 'sky',
+    default_sending_stream: 'arrivals',
+    default_events_register_stream: 'arrivals',
     default_all_public_streams: true,
     service_payload_url: 'https://other.example.com/',
     service_interface: 2,
@@ -207,7 +206,7 @@ async function changeBots(): Promise<void> {
   await owner.updateUser({ user_id_or_email: String(readerId), role: 300 });
 }
 
-/** Statuses and muted people. */
+/** Statuses, muted people and alert words. */
 async function changeSocial(): Promise<void> {
   const [owner, reader, other] = [clientOf('owner'), clientOf('member'), clientOf('member2')];
   await other.updateOwnStatus({ status_text: 'In a meeting', emoji_name: 'calendar' });
@@ -215,9 +214,11 @@ async function changeSocial(): Promise<void> {
   await owner.updateOwnStatus({ status_text: 'Away', emoji_name: 'bus' });
   await owner.updateOwnStatus({ status_text: '', emoji_name: '' });
   await reader.updateOwnStatus({ emoji_name: 'house' });
-  await reader.muteUser({ muted_user_id: system.people.owner.user_id });
-  await reader.muteUser({ muted_user_id: system.people.member2.user_id });
+  for (const name of ['owner', 'member2'] as const)
+    await reader.muteUser({ muted_user_id: system.people[name].user_id });
   await reader.unmuteUser({ muted_user_id: system.people.owner.user_id });
+  await reader.addAlertWords({ alert_words: ['outage', 'deploy'] });
+  await reader.removeAlertWords({ alert_words: ['outage'] });
 }
 
 /** Folders, permissions, settings and emoji. */
@@ -296,8 +297,7 @@ test('the state after events is that of a fresh register, also in a tab that joi
   const reader = clientOf('member');
   const feed = await follow(reader, registerParams);
   let state = initialState(modelOf(feed.state));
-  const { outbox, views } = state;
-  expect([outbox, views.size]).toEqual([[], 0]);
+  expect([state.outbox, state.views.size]).toEqual([[], 0]);
   const leader = await openTab(reader);
   await changeEverything();
   const events = feed[Symbol.asyncIterator]();
@@ -316,11 +316,8 @@ test('the state after events is that of a fresh register, also in a tab that joi
     return true;
   });
   const fresh: Snapshot = await reader.register(registerParams);
-  const last = await reader.sendMessage({
-    type: 'direct',
-    to: [system.people.member.user_id],
-    content: 'the last one',
-  });
+  const to = [system.people.member.user_id];
+  const last = await reader.sendMessage({ type: 'direct', to, content: 'the last one' });
   await applyUntil((event) => event.type === 'message' && event.message.id === last.id);
   expect(state.model).toEqual(modelOf(fresh));
   const follower = await openTab(reader);

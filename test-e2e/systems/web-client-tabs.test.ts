@@ -1,16 +1,16 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
+import { message, openWeb, type Web } from '../web-visit.ts';
 
 /** The tabs of one browser follow one event queue. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
 });
 afterAll(() => web?.close());
 
-const path = (): string => `/channel/${web.general}/topic/tabs`;
+const path = (): string => web.topicPath('tabs');
 const send = (content: string) =>
   web.clientOf('member2').sendMessage({ type: 'channel', to: web.general, topic: 'tabs', content });
 
@@ -54,7 +54,7 @@ test('one tab polls for all, and after it closes another continues without losin
   await send('two');
   for (const { page } of [first, second, third]) await expectOnce(page, ['one', 'two']);
   expect(second.queues.size + third.queues.size).toBe(0);
-  expect(firstQueues.size).toBe(1);
+  await expect.poll(() => firstQueues.size).toBe(1);
   await Promise.all([first.page.close(), send('three')]);
   for (const { page } of [second, third]) await expectOnce(page, texts);
   await send('four');

@@ -1,22 +1,21 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLook } from '../web-look.ts';
-import { openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
+import { openWeb, type PersonName, type Web } from '../web-visit.ts';
 
 /** Polls, lists of tasks and followed topics in the web client, in Chromium. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
 });
 afterAll(() => web?.close());
 
-const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const send = async (name: PersonName, topic: string, content: string): Promise<number> =>
   (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
 
 test('all readers can vote in a poll created by command, and its author changes the question', async () => {
-  const path = topicPath('poll');
+  const path = web.topicPath('poll');
   const [max, mia] = await Promise.all([web.visit('member', path), web.visit('member2', path)]);
   await mia.page.locator('#compose').fill('/poll Lunch?\npizza\nsoup');
   await mia.page.locator('#compose').press('Enter');
@@ -48,7 +47,7 @@ test('all readers can vote in a poll created by command, and its author changes 
 
 test('tasks are added and completed by all readers of the list', async () => {
   await send('member2', 'tasks', '/todo Moving\nboxes: twenty of them\ntape');
-  const path = topicPath('tasks');
+  const path = web.topicPath('tasks');
   const [max, mia] = await Promise.all([web.visit('member', path), web.visit('member2', path)]);
   const list = (page: Page) => page.getByRole('region', { name: 'Tasks: Moving' });
   await list(max.page).getByText('twenty of them').waitFor();
@@ -66,6 +65,38 @@ test('tasks are added and completed by all readers of the list', async () => {
   await Promise.all([max.page.context().close(), mia.page.context().close()]);
 });
 
+test('what is typed and opened in a message stays while its row is off the screen', async () => {
+  await send('member2', 'far', '/poll Lunch?\npizza');
+  await send('member2', 'far', '```spoiler The end\nThey sing\n```');
+  for (let part = 1; part <= 40; part++) await send('member2', 'far', `Part ${part}\n\nof a long\n\nconversation`);
+  const { page, faults } = await web.visit('member', web.topicPath('far'));
+  const option = page.getByRole('textbox', { name: 'New option' });
+  const spoiler = page.locator('details', { hasText: 'They sing' });
+  const press = async (key: string): Promise<void> => {
+    await page.locator('.messages').focus();
+    await page.keyboard.press(key);
+  };
+  const toTop = () => page.locator('.messages').evaluate((list) => list.scrollTo(0, 0));
+  const isThere = async (): Promise<boolean> => {
+    await toTop();
+    return (await option.count()) === 1 && (await spoiler.count()) === 1;
+  };
+  await expect.poll(isThere).toBe(true);
+  await option.fill('soup');
+  await page.getByText('The end').click();
+  await page.getByText('They sing').waitFor();
+  await press('End');
+  await expect.poll(async () => (await option.count()) + (await spoiler.count())).toBe(0);
+  await expect.poll(isThere).toBe(true);
+  expect(await option.inputValue()).toBe('soup');
+  await page.getByText('They sing').waitFor();
+  await option.press('Enter');
+  await page.getByRole('button', { name: '0 votes: soup' }).waitFor();
+  await expect.poll(() => option.inputValue()).toBe('');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('polls and tasks of other users cannot execute code or break the page', async () => {
   const hostile = '<img src=x onerror="globalThis.hacked = 1">';
   const mia = web.clientOf('member2');
@@ -77,7 +108,7 @@ test('polls and tasks of other users cannot execute code or break the page', asy
   // A form of a bot, and a widget that is none.
   const odd = await send('member2', 'hostile', 'Without a widget');
   await mia.addSubmessage({ message_id: odd, msg_type: 'widget', content: '{"widget_type":"poll","extra_data":7}' });
-  const { page, faults } = await web.visit('member', topicPath('hostile'));
+  const { page, faults } = await web.visit('member', web.topicPath('hostile'));
   await page.getByRole('button', { name: `0 votes: ${hostile} new` }).waitFor();
   await page.getByRole('checkbox', { name: hostile }).waitFor();
   await page.getByRole('region', { name: 'Poll without a question' }).waitFor();
@@ -88,7 +119,7 @@ test('polls and tasks of other users cannot execute code or break the page', asy
 
 test('a topic is followed, muted and reset in its menu, and the sidebar of every tab shows it', async () => {
   await send('member2', 'to follow', 'Something new');
-  const { page, faults } = await web.visit('member', topicPath('to%20follow'));
+  const { page, faults } = await web.visit('member', web.topicPath('to%20follow'));
   const other = await page.context().newPage();
   await other.goto(`${web.system.url}/inbox`);
   await page.bringToFront();

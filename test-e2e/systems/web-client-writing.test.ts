@@ -1,17 +1,22 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
-import { message, openWeb, type PersonName, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { checkLook, openDialog } from '../web-look.ts';
+import { leave, message, openWeb, type PersonName, type Visit, type Web } from '../web-visit.ts';
 
 /** Writing with the web client: completion, files, previews, drafts and later times, in Chromium. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  web = await openWeb();
 });
 afterAll(() => web?.close());
+beforeEach(async () => {
+  // A page that was closed soon after its last message may have left a draft.
+  const member = web.clientOf('member');
+  for (const { id } of (await member.getDrafts()).drafts) await member.deleteDraft({ draft_id: id });
+});
 
-const pathOf = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const box = (page: Page) => page.locator('#compose');
 const option = (page: Page, name: string) => page.getByRole('option', { name });
 const content = (page: Page, text: string) => message(page, text).locator('.content');
@@ -22,18 +27,11 @@ async function logIn(name: PersonName, path: string): Promise<Visit> {
   return visit;
 }
 
-async function leave(...visits: Visit[]): Promise<void> {
-  for (const { page, faults } of visits) {
-    expect(faults).toEqual([]);
-    await page.context().close();
-  }
-}
-
 test('people, channels, topics, emoji and commands are completed with the keyboard', async () => {
   const { owner, member2 } = web.system.people;
   await web.clientOf('owner').sendMessage({ type: 'channel', to: web.general, topic: 'roadmap', content: 'A plan' });
   const [mia, olivia] = [member2.full_name, owner.full_name];
-  const visit = await logIn('member', pathOf('completion'));
+  const visit = await logIn('member', web.topicPath('completion'));
   const { page } = visit;
   await box(page).pressSequentially(`Hello @${mia.slice(0, 3)}`);
   await option(page, mia).waitFor();
@@ -75,7 +73,7 @@ test('people, channels, topics, emoji and commands are completed with the keyboa
 
 test('a new message goes to a topic or to several people', async () => {
   const { owner, member2 } = web.system.people;
-  const visit = await logIn('member', pathOf('start'));
+  const visit = await logIn('member', web.topicPath('start'));
   const { page } = visit;
   const dialog = page.getByRole('dialog', { name: 'New message' });
   await page.getByRole('button', { name: 'New message' }).click();
@@ -103,7 +101,7 @@ test('a new message goes to a topic or to several people', async () => {
 });
 
 test('files are attached by paste, drop and button, and become links', async () => {
-  const visit = await logIn('member', pathOf('files'));
+  const visit = await logIn('member', web.topicPath('files'));
   const { page } = visit;
   await page.locator('.compose input[type=file]').setInputFiles([
     { name: 'large [1].bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(2_500_000, 7) },
@@ -150,7 +148,7 @@ test('files are attached by paste, drop and button, and become links', async () 
 test('a message that would be rejected shows a warning before it is sent', async () => {
   const owner = web.clientOf('owner');
   const { stream_id } = await owner.getStreamId({ stream: 'general' });
-  const visit = await logIn('member', pathOf('warnings'));
+  const visit = await logIn('member', web.topicPath('warnings'));
   const { page } = visit;
   const send = page.getByRole('button', { name: 'Send', exact: true });
   await box(page).fill('Dear @**all**');
@@ -173,8 +171,57 @@ test('a message that would be rejected shows a warning before it is sent', async
   await leave(visit);
 });
 
+test('where the writer may not send, the reason is shown before they write, and until they may', async () => {
+  const owner = web.clientOf('owner');
+  const [ownerId, memberId] = [web.system.people.owner.user_id, web.system.people.member.user_id];
+  const only = (...direct_members: number[]) => ({ direct_members, direct_subgroups: [] });
+  const { id: stream_id } = await owner.createChannel({
+    name: 'press releases',
+    subscribers: [ownerId, memberId],
+    can_send_message_group: only(ownerId),
+  });
+  const visit = await logIn('member', `/channel/${stream_id}`);
+  const { page } = visit;
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  const reason = page.getByText('You may not send messages in this channel.');
+  await reason.waitFor();
+  await page.goto(`${web.system.url}/channel/${stream_id}/topic/news`);
+  await reason.waitFor();
+  await box(page).fill('A question');
+  expect(await send.isDisabled()).toBe(true);
+  expect(await findingsOf(page)).toEqual([]);
+  await owner.updateChannel({ stream_id, can_send_message_group: { new: only(ownerId, memberId) } });
+  await reason.waitFor({ state: 'detached' });
+  await send.click();
+  await message(page, 'A question').waitFor();
+  await owner.updateChannel({ stream_id, is_archived: true });
+  await leave(visit);
+});
+
+test('a message that was refused goes back into the compose box to be changed', async () => {
+  const visit = await logIn('member', web.topicPath('again'));
+  const { page } = visit;
+  const answer = { result: 'error', msg: 'It is not wanted.', code: 'BAD_REQUEST' };
+  await page.route('**/json/messages', (route) =>
+    route.request().method() === 'POST' ? route.fulfill({ status: 400, json: answer }) : route.continue(),
+  );
+  await box(page).fill('A frst try');
+  await box(page).press('Enter');
+  const refused = page.locator('[data-outgoing]').filter({ hasText: 'Not sent: It is not wanted.' });
+  await refused.waitFor();
+  await page.unroute('**/json/messages');
+  await box(page).fill('And another');
+  await refused.getByRole('button', { name: 'Edit' }).click();
+  await refused.waitFor({ state: 'detached' });
+  await expect.poll(() => box(page).inputValue()).toBe('And another\nA frst try');
+  await box(page).fill('A first try');
+  await box(page).press('Enter');
+  await message(page, 'A first try').waitFor();
+  await leave(visit);
+});
+
 test('a draft is on every device until it is sent, and others see who is typing', async () => {
-  const path = pathOf('drafts');
+  const path = web.topicPath('drafts');
   const member = web.clientOf('member');
   const [here, there] = [await logIn('member', path), await logIn('member', path)];
   const other = await logIn('member2', path);
@@ -208,10 +255,14 @@ test('a draft is on every device until it is sent, and others see who is typing'
 });
 
 test('a message is scheduled, changed and deleted', async () => {
-  const visit = await logIn('member', pathOf('later'));
+  const visit = await logIn('member', web.topicPath('later'));
   const { page } = visit;
   const member = web.clientOf('member');
+  const entry = (name: RegExp) => page.getByRole('navigation', { name: 'Conversations' }).getByRole('button', { name });
+  await member.createDrafts({ drafts: [{ type: 'stream', to: [web.general], topic: 'counted', content: 'A draft' }] });
+  await entry(/^Drafts 1$/).waitFor();
   await box(page).fill('For tomorrow');
+  await entry(/^Drafts 2$/).waitFor();
   await page.getByRole('button', { name: 'Send later' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Tomorrow morning' }).click();
@@ -219,12 +270,16 @@ test('a message is scheduled, changed and deleted', async () => {
   await dialog.getByRole('button', { name: 'Schedule' }).click();
   await dialog.waitFor({ state: 'detached' });
   await expect.poll(() => box(page).inputValue()).toBe('');
-  await page.getByRole('button', { name: /^Account of/ }).click();
-  await page.getByRole('menuitem', { name: 'Drafts' }).click();
+  await entry(/^Drafts 1$/).waitFor();
+  await checkLook(page);
+  await entry(/^Scheduled messages 1$/).press('Enter');
   // The draft of the message may still be listed too.
   const card = dialog.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'Edit' }) });
   await card.getByText('For tomorrow').waitFor();
   await card.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('Text').fill('x'.repeat(10_001));
+  await dialog.getByText('The message is 1 character too long').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   await dialog.getByLabel('Text').fill('For tomorrow, changed');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
@@ -236,11 +291,14 @@ test('a message is scheduled, changed and deleted', async () => {
   await dialog.getByText('Nothing is scheduled').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'detached' });
+  await entry(/^Scheduled messages/).waitFor({ state: 'detached' });
+  for (const { id } of (await member.getDrafts()).drafts) await member.deleteDraft({ draft_id: id });
+  await entry(/^Drafts$/).waitFor();
   await leave(visit);
 });
 
 test('a reminder brings a message back', async () => {
-  const visit = await logIn('member', pathOf('reminders'));
+  const visit = await logIn('member', web.topicPath('reminders'));
   const { page } = visit;
   await box(page).fill('Think of this');
   await box(page).press('Enter');
@@ -266,7 +324,7 @@ const confirmConversion = `document.querySelector('#compose').dispatchEvent(
 )`;
 
 test('an Enter that confirms an input method conversion does not send the message', async () => {
-  const visit = await logIn('member', pathOf('conversion'));
+  const visit = await logIn('member', web.topicPath('conversion'));
   const { page } = visit;
   await box(page).fill('こんにちは');
   await page.evaluate(confirmConversion);
@@ -277,8 +335,40 @@ test('an Enter that confirms an input method conversion does not send the messag
   await leave(visit);
 });
 
+test('Enter begins a new line on phones, and where this was chosen; Ctrl+Enter sends', async () => {
+  const writeLines = async ({ page }: Visit, text: string): Promise<void> => {
+    await box(page).pressSequentially(text);
+    await box(page).press('Enter');
+    await box(page).pressSequentially('and more');
+    expect(await box(page).inputValue()).toBe(`${text}\nand more`);
+    await box(page).press('Control+Enter');
+    await content(page, text).getByText('and more').waitFor();
+  };
+  const phone = await web.visit('member2', web.topicPath('lines'), { hasTouch: true, isMobile: true });
+  await writeLines(phone, 'From a phone');
+  const visit = await logIn('member2', web.topicPath('lines'));
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Settings');
+  await dialog.getByRole('button', { name: 'Writing' }).click();
+  const choice = dialog.getByLabel('Send with Enter');
+  expect(await choice.isChecked()).toBe(true);
+  await choice.click();
+  expect(await choice.isChecked()).toBe(false);
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await writeLines(visit, 'From a desk');
+  await message(page, 'From a desk').focus();
+  await page.keyboard.press('e');
+  const editor = page.getByRole('textbox', { name: 'Text of the message' });
+  await editor.press('Enter');
+  await editor.pressSequentially('and the end');
+  await editor.press('Control+Enter');
+  await content(page, 'From a desk').getByText('and the end').waitFor();
+  await leave(phone, visit);
+});
+
 test('an upload continues while another page is open, and its link is in the draft', async () => {
-  const visit = await logIn('member', pathOf('away'));
+  const visit = await logIn('member', web.topicPath('away'));
   const { page } = visit;
   const member = web.clientOf('member');
   const held = Promise.withResolvers<void>();

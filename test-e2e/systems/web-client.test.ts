@@ -34,7 +34,7 @@ test('the scripts of the first page are at most 200 KB', () => {
 });
 
 test('two people who log in see the messages of each other', async () => {
-  const path = `/channel/${web.general}/topic/welcome`;
+  const path = web.topicPath('welcome');
   const [max, mia] = await Promise.all([logIn('member', path), logIn('member2', path)]);
   await say(max.page, 'A question from Max');
   await message(mia.page, 'A question from Max').waitFor();
@@ -53,7 +53,7 @@ test('two people who log in see the messages of each other', async () => {
 });
 
 test('a message written while the gateways are killed arrives once', async () => {
-  const path = `/channel/${web.general}/topic/welcome`;
+  const path = web.topicPath('welcome');
   const { page, faults } = await logIn('member', path);
   await page.locator('#compose').fill('Written during');
   for (const child of web.system.children) if (child.program === 'gateway') child.kill('SIGKILL');
@@ -151,7 +151,7 @@ test('messages of other users cannot paint over other messages', async () => {
     await send('member2', 'paint', text);
     await send('owner', 'paint', `Line ${index + 1}`);
   }
-  const { page, faults } = await logIn('member', `/channel/${web.general}/topic/paint`);
+  const { page, faults } = await logIn('member', web.topicPath('paint'));
   await page.setViewportSize({ width: 1_280, height: 1_600 });
   const lines = Array.from({ length: hostile.length + 1 }, (_, index) => message(page, `Line ${index}`));
   for (const line of lines) await line.waitFor();

@@ -1,9 +1,6 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ChatError } from '@natter/contracts';
-import { createDatabase, currentDeadline, type Database, migrate, sql, type Work } from '@natter/database';
-import { bringServers, type Servers } from '@natter/local';
+import { currentDeadline, type Database, sql, type Work } from '@natter/database';
+import type { Servers } from '@natter/local';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -12,6 +9,7 @@ import {
 } from '../../services/messaging/src/outgoing-webhooks/deliver-webhook.ts';
 import { claim, drop, end, leaseSeconds } from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
 import { startWebhookLoop } from '../../services/messaging/src/outgoing-webhooks/webhook-loop.ts';
+import { openDatabase, openServers } from '../open-servers.ts';
 import { type Endpoint, openEndpoint } from '../webhook-endpoint.ts';
 
 const [realmId, botId] = [7, 5];
@@ -21,10 +19,8 @@ let servers: Servers;
 let database: Database;
 let endpoint: Endpoint;
 beforeAll(async () => {
-  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
-  await migrate(servers.postgresUrl, 'secret', () => undefined);
-  const url = servers.postgresUrl;
-  database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+  servers = await openServers();
+  database = openDatabase(servers.postgresUrl, 4);
   endpoint = await openEndpoint('127.0.0.1');
   await database.run(sql.unsafe`
     INSERT INTO messaging.message (realm_id, id, sender_id, recipient_ids, content, rendered_content, client)

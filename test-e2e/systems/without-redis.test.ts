@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
 import { type Link, proxyTo } from '../chaos/proxy.ts';
 import { failSaves } from '../failed-saves.ts';
+import { openSystem } from '../open-system.ts';
 import { untilServed } from '../patience.ts';
 
 let system: System;
@@ -16,11 +14,7 @@ let operator: Redis;
 /** The connections of services to Redis. */
 const links: Link[] = [];
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({
-    dataDir,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
-    log: () => undefined,
+  system = await openSystem({
     // Two processes that commit: the entries of one may have to wait for those of the other.
     replicas: { messaging: 2 },
     between: async ({ server, url }) => {

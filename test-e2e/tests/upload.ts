@@ -1,4 +1,5 @@
 import { type Answer, type Client, exchange } from '@natter/testkit';
+import { authorizationOf } from '../api.ts';
 
 /** A PNG header that claims a size; no code here decodes images. */
 export function pngOf(width: number, height: number, filler = 1_000): Buffer {
@@ -29,7 +30,7 @@ export function uploadTo(
   );
   const head = `${parts.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="picture.png"\r\nContent-Type: image/png\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), picture, Buffer.from(`\r\n--${boundary}--\r\n`)]);
-  const authorization = `Basic ${Buffer.from(`${client.email}:${client.api_key}`).toString('base64')}`;
+  const authorization = authorizationOf(client);
   return exchange(`${client.url}/api/v1${path}`, method, body, {
     host: client.host,
     ...(client.email === '' ? {} : { authorization }),

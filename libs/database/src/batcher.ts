@@ -66,7 +66,7 @@ export function createBatcher<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]
         hasEnded = () => deadline.hasEnded;
         return lookUp(asked);
       };
-      // A batch serves several realms, so no realm is charged for its connection.
+      // A batch may serve several realms, so no realm is charged for its connection.
       const answers = await asTenant(background, () => withoutDeadline(() => withDeadline(batchMs, work, patience)));
       if (answers.length !== batch.length) throw new Error(`${batch.length} look-ups had ${answers.length} answers`);
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as A);

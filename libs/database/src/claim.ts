@@ -1,6 +1,8 @@
 import { ChatError } from '@natter/contracts';
 import { z } from 'zod';
+import { withoutCost } from './cost.ts';
 import { type Database, type Query, sql } from './database.ts';
+import type { NamedRow } from './named-row.ts';
 import type { InsertNumbered } from './numbered.ts';
 
 /**
@@ -15,28 +17,22 @@ export interface Claim {
   readonly key: string;
   /** Identifies the request: another request under the same key is refused. */
   readonly fingerprint: string;
+  /** Under these the same request may have been stored before: by an earlier release, or with a former secret. */
+  readonly otherFingerprints?: () => readonly string[];
   /** The stored answer, set after the commit. */
   stored?: { result: unknown };
 }
 
 /** Another request under the key was committed first; its answer applies. */
 export class KeyTaken extends Error {
-  constructor() {
+  /** The row of the key, if the error of Postgres named it. */
+  readonly row: NamedRow | undefined;
+
+  constructor(row?: NamedRow) {
     super('the key of this write has an answer');
+    this.row = row;
     this.name = 'KeyTaken';
   }
-}
-
-/** The unit was rolled back because its key already has a row. */
-export const isKeyTaken = (error: unknown): boolean =>
-  error instanceof Error && 'constraint' in error && error.constraint === 'idempotency_pkey';
-
-/** The realm whose key has a row already, if the error names it. */
-export function realmOfTakenKey(error: unknown): number | undefined {
-  if (!isKeyTaken(error) || !(error instanceof Error) || !('detail' in error)) return undefined;
-  // "Key (realm_id, user_id, key)=(1, 7, …) already exists.", in the language of the server.
-  const realmId = Number(/=\((\d+), /.exec(String(error.detail))?.[1]);
-  return Number.isInteger(realmId) ? realmId : undefined;
 }
 
 /** The stored answer of a key: the result or the refusal. */
@@ -90,7 +86,7 @@ export const insertNumberedAnswers =
 export function createAnswers(database: Database, schema: string): Answers {
   const table = sql.identifier([schema, 'idempotency']);
   const find: Answers['find'] = async (realmId, claim) => {
-    const { userId, key, fingerprint } = claim;
+    const { userId, key, fingerprint, otherFingerprints } = claim;
     const row = await database.maybeOne(sql.type(storedRow)`
       SELECT fingerprint, answer, first_number, id_offset, created_at < now() - interval '24 hours' AS is_old
       FROM ${table} WHERE realm_id = ${realmId} AND user_id = ${userId} AND key = ${key}`);
@@ -98,8 +94,11 @@ export function createAnswers(database: Database, schema: string): Answers {
       await database.run(sql.unsafe`
         DELETE FROM ${table} WHERE realm_id = ${realmId} AND user_id = ${userId} AND key = ${key} AND created_at < now() - interval '24 hours'`);
     if (!row || row.is_old) return undefined;
-    if (row.fingerprint !== fingerprint)
+    if (row.fingerprint !== fingerprint && !otherFingerprints?.().includes(row.fingerprint))
       throw new ChatError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request');
+    // The commit that stored the row may not have reached a synchronous standby. This one waits for both.
+    // The wait is no work of the database.
+    await withoutCost(() => database.run(sql.unsafe`SELECT pg_logical_emit_message(true, 'natter', 'replay')`));
     return answerOf(row);
   };
   return {

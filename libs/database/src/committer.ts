@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { badRequest, type ChatError } from '@natter/contracts';
 import type { OnAppended } from './after-commit.ts';
-import { realmOfTakenKey } from './claim.ts';
+import type { Outcome } from './append-many.ts';
 import { captureCost } from './cost.ts';
 import type { Database } from './database.ts';
 import { currentDeadline } from './deadline.ts';
-import { type Answered, isStorableWrite, takeBatch, type Waiting } from './decided-writes.ts';
+import { type Answered, storableCharacters, takeBatch, type Waiting } from './decided-writes.ts';
+import { realmNamedBy, refuseNamed } from './named-cause.ts';
+import { createOnePerKey } from './one-per-key.ts';
 import { createRealmCommits, isOutage, type SharedBatch } from './realm-commits.ts';
 import { traced } from './trace.ts';
 import { VersionsChanged } from './unit-of-work.ts';
@@ -20,8 +22,14 @@ export type Commit = <N extends string, R extends object>(
 interface Line {
   realmId: number;
   waiting: Waiting[];
-  /** How many times in a row a transaction with other realms did not commit its writes. */
+  /** How many times in a row a transaction with other realms left it out, because its clock was locked. */
   returned: number;
+}
+
+/** The part of a realm in a transaction with others. */
+interface Sharing {
+  line: Line;
+  share: SharedBatch;
 }
 
 const maxWaiting = 5_000;
@@ -38,13 +46,17 @@ const maxSharedCharacters = 16_000;
 const maxCharacters = 100_000;
 /** Then the realm waits for its clock, in a transaction of its own. */
 const maxReturned = 2;
+/** For how long a realm that made a transaction with others fail has transactions of its own. */
+const apartMs = 1_000;
 
 /**
  * Commits many decided writes in one transaction: those of a realm, so that its maximum rate is batch size ÷ flush time,
  * and those of several realms that have few each, so that many realms cost little more than one. A realm is part of one
  * transaction at a time; writes that arrive meanwhile join the next. Realms do not depend on each other: the writes of
- * one are committed or refused whatever becomes of the others. If a transaction fails, its realms are committed one by
- * one, and those of a failed realm write by write, so that only writes with outdated versions fail.
+ * one are committed or refused whatever becomes of the others.
+ *
+ * If a transaction fails, the writes that its error names are refused and the others repeated. If it names none, the realms
+ * are divided in halves until the one that fails is alone, and then the writes of this realm.
  */
 export function createCommitter(
   database: Database,
@@ -57,27 +69,34 @@ export function createCommitter(
   const lines = new Map<number, Line>();
   /** Those that are part of none, in the order in which they have their turn. */
   const ready = new Set<Line>();
+  /** Realms that recently made a transaction with others fail. */
+  const apart = new Set<number>();
   /** A transaction belongs to no single request. */
   const outsideRequests = AsyncLocalStorage.snapshot();
+  const onePerKey = createOnePerKey();
   let free = maxTransactions;
   let isScheduled = false;
 
-  return (realmId, decided) =>
-    new Promise((resolve, reject) => {
+  return (realmId, decided) => onePerKey(realmId, decided.claim, () => wait(realmId, decided));
+
+  function wait<R>(realmId: number, decided: Answered): Promise<R> {
+    return new Promise((resolve, reject) => {
       // It would fail the transaction of all others.
-      if (!isStorableWrite(decided)) return reject(badRequest('The request contains text that cannot be stored'));
+      const characters = storableCharacters(decided);
+      if (characters === undefined) return reject(badRequest('The request contains text that cannot be stored'));
       const known = lines.get(realmId);
       const line = known ?? { realmId, waiting: [], returned: 0 };
       if (line.waiting.length >= maxWaiting) return reject(full());
       const deadline = currentDeadline();
       const events = decided.events.map(traced);
-      line.waiting.push({ ...decided, deadline, events, charge: captureCost(), resolve, reject });
+      line.waiting.push({ ...decided, characters, deadline, events, charge: captureCost(), resolve, reject });
       if (!known) {
         lines.set(realmId, line);
         ready.add(line);
       }
       if (ready.has(line)) schedule();
     });
+  }
 
   /** Waits one turn of the event loop, so that requests that were read together are committed together. */
   function schedule(): void {
@@ -89,7 +108,8 @@ export function createCommitter(
   function start(): void {
     isScheduled = false;
     for (const line of ready)
-      if (line.waiting.length >= ownTransaction || line.returned >= maxReturned) void runAlone(line);
+      if (line.waiting.length >= ownTransaction || line.returned >= maxReturned || apart.has(line.realmId))
+        void runAlone(line);
     while (free > 0 && ready.size > 0) {
       const [first, ...others] = [...ready].slice(0, maxRealms);
       if (!first) break;
@@ -119,12 +139,11 @@ export function createCommitter(
   }
 
   async function commitAlone(line: Line, batch: readonly Waiting[]): Promise<void> {
-    let repeated: readonly Waiting[] = [];
     try {
-      if (batch.length > 0) repeated = await commits.commit(line.realmId, batch);
+      if (batch.length > 0) await commits.commit(line.realmId, batch);
     } finally {
       line.returned = 0;
-      makeReady(line, repeated);
+      makeReady(line);
     }
   }
 
@@ -137,8 +156,8 @@ export function createCommitter(
   }
 
   /** Takes the waiting writes of realms; realms whose writes cannot be shared are committed alone. */
-  function takeShares(candidates: readonly Line[]): Map<Line, SharedBatch> {
-    const shares = new Map<Line, SharedBatch>();
+  function takeShares(candidates: readonly Line[]): Sharing[] {
+    const all: Sharing[] = [];
     let characters = 0;
     for (const line of candidates) {
       ready.delete(line);
@@ -153,9 +172,9 @@ export function createCommitter(
         makeReady(line, batch);
         break;
       }
-      shares.set(line, share);
+      all.push({ line, share });
     }
-    return shares;
+    return all;
   }
 
   /** Undefined if the batch has to be committed alone: also a write that cannot be encoded, which fails there. */
@@ -169,47 +188,52 @@ export function createCommitter(
   }
 
   async function runTogether(candidates: readonly Line[]): Promise<void> {
-    const shares = takeShares(candidates);
-    if (shares.size === 0) return;
+    await commitTogether(takeShares(candidates));
+  }
+
+  async function commitTogether(all: readonly Sharing[]): Promise<void> {
+    if (all.length === 0) return;
+    let outcomes: Map<number, Outcome>;
     try {
-      const outcomes = await commits.commitTogether([...shares.values()]);
-      for (const [line, { realmId, batch }] of shares) {
-        const outcome = outcomes.get(realmId) ?? 'busy';
-        if (outcome === 'busy') comeBack(line, batch);
-        else if ('stale' in outcome) refuse(line, batch, outcome.stale);
-        else {
-          line.returned = 0;
-          makeReady(line);
-        }
-      }
+      outcomes = await commits.commitTogether(all.map(({ share }) => share));
     } catch (error) {
-      afterFailure(shares, error);
+      return await afterFailure(all, error);
+    }
+    for (const { line, share } of all) {
+      const outcome = outcomes.get(line.realmId) ?? 'busy';
+      if (outcome === 'busy') {
+        line.returned++;
+        makeReady(line, share.batch);
+        continue;
+      }
+      line.returned = 0;
+      makeReady(line, 'stale' in outcome ? refuseNamed(share.batch, new VersionsChanged(outcome.stale)) : []);
     }
   }
 
-  function comeBack(line: Line, batch: readonly Waiting[]): void {
-    line.returned++;
-    makeReady(line, batch);
-  }
-
-  /** An expected version has changed. Alone, the writes that do not expect it are committed. */
-  function refuse(line: Line, batch: readonly Waiting[], key: string): void {
-    if (batch.length > 1) return void commitAlone(line, batch);
-    for (const item of batch) item.reject(new VersionsChanged(key));
-    line.returned = 0;
-    makeReady(line);
-  }
-
-  function afterFailure(shares: ReadonlyMap<Line, SharedBatch>, error: unknown): void {
-    const cause = realmOfTakenKey(error);
-    for (const [line, { realmId, batch }] of shares) {
-      // After a lost connection the outcome is unknown, so no write may be repeated here.
-      if (isOutage(error)) {
-        for (const item of batch) item.reject(error);
+  /** Nothing was committed, unless the connection was lost. */
+  async function afterFailure(all: readonly Sharing[], error: unknown): Promise<void> {
+    // After a lost connection the outcome is unknown, so no write may be repeated here.
+    if (isOutage(error)) {
+      for (const { line, share } of all) {
+        for (const item of share.batch) item.reject(error);
         makeReady(line);
-      } else if (cause === undefined || cause === realmId || line.returned + 1 >= maxReturned)
-        void commitAlone(line, batch);
-      else comeBack(line, batch);
+      }
+      return;
     }
+    const isCause = ({ line }: Sharing): boolean => all.length === 1 || line.realmId === realmNamedBy(error);
+    const causes = all.filter(isCause);
+    for (const { line, share } of causes) {
+      keepApart(line.realmId);
+      makeReady(line, refuseNamed(share.batch, error));
+    }
+    if (causes.length > 0) return await commitTogether(all.filter((one) => !isCause(one)));
+    const middle = all.length >> 1;
+    await Promise.all([commitTogether(all.slice(0, middle)), commitTogether(all.slice(middle))]);
+  }
+
+  function keepApart(realmId: number): void {
+    apart.add(realmId);
+    setTimeout(() => apart.delete(realmId), apartMs).unref();
   }
 }

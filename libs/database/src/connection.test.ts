@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createBatcher } from './batcher.ts';
 import { databaseOn } from './database.ts';
 import { withDeadline } from './deadline.ts';
+import { isTransient } from './prepared.ts';
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 const client = {
@@ -86,4 +87,40 @@ test('a shared look-up does not wait longer than its first request', async () =>
     return ended(ask(1));
   };
   expect(await secondsOf(late)).toBeCloseTo(5, 0);
+});
+
+test('a commit whose wait for a standby was cancelled has an unknown outcome, whatever PostgreSQL answered', async () => {
+  const listeners = new Map<string, (notice: object) => void>();
+  const unconfirmed = {
+    ...client,
+    on: (event: string, listener: (notice: object) => void) => listeners.set(event, listener),
+    query: async () => {
+      listeners.get('notice')?.({ routine: 'SyncRepWaitForLSN', severity: 'WARNING' });
+      return client.query();
+    },
+  };
+  const pool = { connect: async () => unconfirmed } as unknown as pg.Pool;
+  const work = databaseOn({ pool, cancel: () => undefined }, 1).connect(({ query }) => query('INSERT'));
+  await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: { code: '08007' } });
+});
+
+/** The code of the error with which work ends whose commit PostgreSQL refuses as too late after this time. */
+async function codeOfRefusedCommit(afterMs: number, deadlineMs: number): Promise<string> {
+  const refusing = {
+    ...client,
+    query: () => new Promise((_, reject) => setTimeout(() => reject(failure('NT408')), afterMs)),
+  };
+  const pool = { connect: async () => refusing } as unknown as pg.Pool;
+  const database = databaseOn({ pool, cancel: () => undefined }, 1);
+  const work = withDeadline(deadlineMs, () => database.connect(({ query }) => query('COMMIT')));
+  return work.then(
+    () => '',
+    (error) => error.code,
+  );
+}
+
+test('a commit that PostgreSQL refuses as too late is repeated if only its clock was set forward', async () => {
+  expect(isTransient(failure('NT408'))).toBe(true);
+  expect(await codeOfRefusedCommit(0, 60_000)).toBe('NT408');
+  expect(await codeOfRefusedCommit(60, 30)).toBe('SERVICE_UNAVAILABLE');
 });

@@ -1,11 +1,12 @@
 import { createConnection } from 'node:net';
 import { unavailable } from '@natter/contracts';
 import type pg from 'pg';
-import { addCost, costOfStatement } from './cost.ts';
+import { addCost, costOfRead, costOfStatement, isRead } from './cost.ts';
 import { currentDeadline, type Deadline, pause, tooLate, untilDeadline, withDeadline } from './deadline.ts';
 import type { LostStatements } from './lost-statements.ts';
-import { isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
+import { isCommitRefused, isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
 import { type Turns, withPriority } from './turns.ts';
+import { UnknownOutcome, watchReplication } from './unknown-outcome.ts';
 
 export interface Statement {
   /** Name under which the statement is prepared. */
@@ -51,7 +52,8 @@ const shortestAttemptMs = 1_000;
  * Runs `work` on a connection of the pool until the deadline. Then the running statement is cancelled in Postgres and
  * no other one is sent. A transaction that `work` leaves open is rolled back on every path. A connection that failed,
  * was cancelled or could not be rolled back is not reused. Neither is one to a read-only server: it may have been opened to
- * a standby in a failover, while new ones reach the primary.
+ * a standby in a failover, while new ones reach the primary. A commit whose wait for a standby was cancelled counts as one
+ * whose connection was lost.
  */
 export function connectWithin<R>(source: Source, work: (connection: Connection) => Promise<R>): Promise<R> {
   const deadline = currentDeadline();
@@ -79,7 +81,9 @@ async function runHeld<R>(held: Held, work: (connection: Connection) => Promise<
   } catch (error) {
     if (isConnectionFailure(error)) held.fail(error);
     if (held.failure !== undefined) throw unavailable(held.failure);
-    throw held.isCancelled || isTimeout(error) ? tooLate(error) : error;
+    // PostgreSQL counts by its own clock, which may have been set forward meanwhile.
+    const isEarly = isCommitRefused(error) && !held.isCancelled && !held.deadline.hasEnded;
+    throw !isEarly && (held.isCancelled || isTimeout(error)) ? tooLate(error) : error;
   } finally {
     await held.release();
   }
@@ -141,6 +145,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, los
     failure ??= error;
   };
   client.on('error', fail);
+  const replication = watchReplication(client);
   const stopWatching = deadline.onEnd(() => {
     if (active > 0) cancel();
   });
@@ -154,12 +159,14 @@ function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, los
   async function send(statement: Statement | string): Promise<pg.QueryResult> {
     active++;
     const sentAt = performance.now();
+    const isAlone = !isUnknown && client.getTransactionStatus() === 'I';
     const ended = lost?.sent(client);
     let isAnswered = false;
     try {
       const result = await client.query(statement as string);
       isAnswered = true;
       isUnknown = false;
+      if (replication.wasCancelled() || (isCancelled && isCommit(statement))) throw new UnknownOutcome();
       return result;
     } catch (error) {
       if (typeof statement === 'string') isUnknown = true;
@@ -168,7 +175,9 @@ function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, los
     } finally {
       ended?.(isAnswered);
       active--;
-      addCost(costOfStatement(performance.now() - sentAt));
+      const tookMs = performance.now() - sentAt;
+      const isLockless = isAlone && typeof statement !== 'string' && isRead(statement.text);
+      addCost(isLockless ? costOfRead(tookMs) : costOfStatement(tookMs));
     }
   }
 
@@ -197,12 +206,16 @@ function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, los
       await rollBack();
       clearTimeout(closing);
       client.off('error', fail);
+      replication.stop();
       const isClean = client.getTransactionStatus() === 'I' && active === 0;
       // A late cancellation would hit the next statement.
       client.release(failure !== undefined || isCancelled || isReadOnly || !isClean);
     },
   };
 }
+
+const isCommit = (statement: Statement | string): boolean =>
+  typeof statement === 'string' && statement.endsWith('COMMIT');
 
 interface Cancellable {
   host: string;

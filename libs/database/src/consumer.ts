@@ -194,7 +194,11 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         });
       });
       position.exists(realmId);
-      if (!seen) return false;
+      if (!seen) {
+        const waitMs = failing.unclaimed(realmId);
+        if (waitMs !== undefined) retryLater(realmId, waitMs);
+        return false;
+      }
       if (seen.isMoved) {
         failing.passed(realmId, seen.through);
         tried.succeeded(realmId);

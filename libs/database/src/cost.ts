@@ -30,9 +30,22 @@ export function captureCost(): (ms: number) => void {
  * must not count against the user who waits.
  */
 const freeStatementMs = 5;
-/** A statement that waits for a row lock costs no more than this. */
+/** A statement that may wait for a row lock costs no more than this. */
 const maxStatementMs = 200;
+/** Others may take long because the server of PostgreSQL is busy or away. */
+const maxLocklessMs = 5_000;
 
 /** PostgreSQL does not report the CPU time of a statement, so its duration counts. */
-export const costOfStatement = (durationMs: number): number =>
-  Math.max(0, Math.min(durationMs, maxStatementMs) - freeStatementMs);
+export const costOfStatement = (durationMs: number, maxMs = maxStatementMs): number =>
+  Math.max(0, Math.min(durationMs, maxMs) - freeStatementMs);
+
+/** A read outside of transactions waits for no lock. */
+export const costOfRead = (durationMs: number): number => costOfStatement(durationMs, maxLocklessMs);
+
+/** A commit may have waited for the clock of its realm, but not for the time during which it held the clock. */
+export const costOfCommit = (durationMs: number, heldMs: number): number =>
+  Math.max(costOfStatement(durationMs), costOfStatement(Math.min(durationMs, heldMs), maxLocklessMs));
+
+/** Whether a statement reads, and locks no rows. */
+export const isRead = (text: string): boolean =>
+  /^\s*(?:SELECT|WITH)\b/.test(text) && !/\b(?:INSERT|UPDATE|DELETE|SHARE)\b|_lock\b/.test(text);

@@ -13,7 +13,8 @@ export const sql = createSqlTag();
 export const plannedEachTime = sql.fragment`/* planned each time */`;
 
 type Parser = QuerySqlToken['parser'];
-type Fragment = ReturnType<typeof sql.fragment>;
+/** A part of a query. */
+export type Fragment = ReturnType<typeof sql.fragment>;
 type Row<P extends Parser> = NonNullable<P['~standard']['types']>['output'];
 export type Query<P extends Parser = Parser> = QuerySqlToken<P>;
 

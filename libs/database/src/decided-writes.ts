@@ -20,6 +20,8 @@ export interface Answered<N extends string = string, R extends object = object> 
 
 /** A decided write whose request waits for the commit. */
 export interface Waiting extends Answered {
+  /** Of all its texts. */
+  characters: number;
   deadline: Deadline | undefined;
   /** Adds milliseconds to the cost of the request. */
   charge: (ms: number) => void;
@@ -27,34 +29,49 @@ export interface Waiting extends Answered {
   reject: (error: unknown) => void;
 }
 
-/** Whether Postgres can store every text of a write. */
-export function isStorableWrite({ events, numbered, answer }: Answered): boolean {
+/** The number of characters of all texts of a write; undefined if Postgres cannot store one of them. */
+export function storableCharacters({ events, numbered, answer }: Answered): number | undefined {
   const rows = numbered(0).map((one) => (isRow(one) ? one.row : one.values));
-  return !holdsText([events, rows, answer.rest], (text) => !isStorable(text));
+  let characters = 0;
+  const isUnstorable = holdsText([events, rows, answer.rest], (text) => {
+    characters += text.length;
+    return !isStorable(text);
+  });
+  return isUnstorable ? undefined : characters;
 }
 
 const maxBatch = 100;
+/** Long texts take many milliseconds to index, for which the other writes of the realm wait. */
+const maxBatchCharacters = 400_000;
 
 /**
- * Takes the longest run of waiting writes with compatible expected versions and distinct keys. Refuses writes whose
+ * Takes the longest run of waiting writes with compatible expected versions, within the limits. Refuses writes whose
  * deadline has passed.
  */
 export function takeBatch(queue: Waiting[]): Waiting[] {
   while (queue[0]?.deadline?.hasEnded) queue.shift()?.reject(tooLate());
   const basis = new Map<string, number>();
-  const keys = new Set<string>();
   let count = 0;
+  let characters = 0;
   for (const item of queue.slice(0, maxBatch)) {
     // Its deadline would abort the batch for the others.
     if (item.deadline?.hasEnded) break;
-    const key = item.claim && `${item.claim.userId} ${item.claim.key}`;
-    if (key !== undefined && keys.has(key)) break;
+    characters += item.characters;
+    if (count > 0 && characters > maxBatchCharacters) break;
     if (Object.entries(item.basis).some(([name, version]) => (basis.get(name) ?? version) !== version)) break;
     for (const [name, version] of Object.entries(item.basis)) basis.set(name, version);
-    if (key !== undefined) keys.add(key);
     count++;
   }
   return queue.splice(0, count);
+}
+
+/** Refuses the writes whose deadline has passed: each aborts the transaction of its batch. Returns the others. */
+export function refuseLate(batch: readonly Waiting[]): Waiting[] {
+  return batch.filter(({ deadline, reject }) => {
+    if (!deadline?.hasEnded) return true;
+    reject(tooLate());
+    return false;
+  });
 }
 
 /** The events and rows of a batch from `takeBatch`, with the stored answers. */
@@ -75,11 +92,17 @@ export function writesOf(
   return { basis, events, numbered };
 }
 
-/** Answers the requests of a committed batch. Each is charged an equal share of `costMs`. */
+/** Each write is charged a share of `costMs` by the length of its texts. */
+export function chargeAll(batch: readonly Waiting[], costMs: number): void {
+  const all = batch.reduce((sum, { characters }) => sum + characters, 0);
+  for (const { characters, charge } of batch) charge(costMs * (all > 0 ? characters / all : 1 / batch.length));
+}
+
+/** Answers the requests of a committed batch, which cost `costMs` together. */
 export function resolveAll(batch: readonly Waiting[], entries: readonly LogEntry[], costMs: number): void {
+  chargeAll(batch, costMs);
   let number = entries[0]?.number ?? 0;
-  for (const { claim, answer, events, charge, resolve } of batch) {
-    charge(costMs / batch.length);
+  for (const { claim, answer, events, resolve } of batch) {
     const result = { ...answer.rest, [answer.named]: number };
     if (claim) claim.stored = { result };
     resolve(result as never);

@@ -29,6 +29,8 @@ interface Failing {
   since: number;
   waitMs: number;
   retryAt: number;
+  /** How many times in a row nothing could be claimed. */
+  unclaimed: number;
 }
 
 export interface FailingRealms {
@@ -36,6 +38,12 @@ export interface FailingRealms {
   mayTry(realmId: number): boolean;
   /** Counts a failure. `park`: the event has caused it too often. `waitMs`: delay before the next attempt. */
   failed(realmId: number, number: number, error: unknown): { count: number; waitMs: number; park: boolean };
+  /**
+   * Call it when this process could claim nothing of the realm: another process handles it, or it was deleted. After several
+   * such calls in a row, the realm no longer counts as failing here. Returns the delay before the next attempt, or undefined
+   * if the realm is not failing.
+   */
+  unclaimed(realmId: number): number | undefined;
   /** The realm's events up to this number are handled. */
   passed(realmId: number, number: number): void;
   /** The longest time for which a realm has been failing, in seconds. */
@@ -43,6 +51,7 @@ export interface FailingRealms {
 }
 
 const maxCount = 3;
+const maxUnclaimed = 5;
 const firstWaitMs = 250;
 const longestWaitMs = 3_000;
 
@@ -59,8 +68,23 @@ export function createFailingRealms(): FailingRealms {
       const count = isCounted ? (before?.number === number ? before.count : 0) + 1 : 0;
       const waitMs = Math.min(before ? before.waitMs * 2 : firstWaitMs, longestWaitMs);
       const jittered = waitMs * (0.75 + Math.random() / 2);
-      realms.set(realmId, { number, count, since: before?.since ?? now, waitMs, retryAt: now + jittered });
+      realms.set(realmId, {
+        number,
+        count,
+        since: before?.since ?? now,
+        waitMs,
+        retryAt: now + jittered,
+        unclaimed: 0,
+      });
       return { count, waitMs: jittered, park: count >= maxCount };
+    },
+    unclaimed(realmId) {
+      const failing = realms.get(realmId);
+      if (!failing) return undefined;
+      failing.unclaimed++;
+      if (failing.unclaimed < maxUnclaimed) return longestWaitMs;
+      realms.delete(realmId);
+      return undefined;
     },
     passed(realmId, number) {
       const failing = realms.get(realmId);

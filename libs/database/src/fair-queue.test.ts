@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue, tenantWithoutAccount } from './fair-queue.ts';
 
 const queueOf = (maxSize: number) => {
   const queue = new FairQueue<string>(maxSize);
@@ -48,4 +48,11 @@ test('an item that is taken out frees its room only once', () => {
   push(1, 1, 'b');
   second?.();
   expect(queue.shift()).toBe('b');
+});
+
+test('the networks of an IPv6 /48 take turns as one, and others do not', () => {
+  const turnOf = (network: string): number => tenantWithoutAccount(network).userId;
+  expect(turnOf('2001:db8:7:8::/64')).toBe(turnOf('2001:db8:7:9::/64'));
+  expect(turnOf('2001:db8:7:8::/64')).not.toBe(turnOf('2001:db8:6:8::/64'));
+  expect(turnOf('192.0.2.1')).not.toBe(turnOf('192.0.2.2'));
 });

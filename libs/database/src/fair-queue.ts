@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { wideNetwork } from './wide-network.ts';
 
 /**
  * For whom work runs, the unit of fairness: a user of a realm. The gateway counts bots as their owner. `realmId` and
@@ -21,7 +22,7 @@ const networkGroups = 256;
  */
 export const tenantWithoutAccount = (network: string): Tenant => ({
   realmId: -1,
-  userId: -1 - (createHash('sha256').update(network).digest().readUInt32BE() % networkGroups),
+  userId: -1 - (createHash('sha256').update(wideNetwork(network)).digest().readUInt32BE() % networkGroups),
 });
 
 interface Realm<T> {
@@ -51,6 +52,12 @@ export class FairQueue<T> {
     return this.#realms.get(realmId)?.size ?? 0;
   }
 
+  /** Number of items of a user, and of users of the realm who have any. */
+  sizesOf({ realmId, userId }: Tenant): { own: number; users: number } {
+    const users = this.#realms.get(realmId)?.users;
+    return { own: users?.get(userId)?.size ?? 0, users: users?.size ?? 0 };
+  }
+
   /** Returns a function that removes the item if it is still in the queue; undefined if there is no room. */
   push({ realmId, userId }: Tenant, item: T): (() => void) | undefined {
     const realm = this.#realms.get(realmId) ?? { size: 0, users: new Map() };
@@ -71,10 +78,10 @@ export class FairQueue<T> {
     };
   }
 
-  /** Removes the next item, among the realms that may have a turn. */
-  shift(mayHaveTurn: (realmId: number) => boolean = () => true): T | undefined {
+  /** Removes the next item of the next realm that may have a turn, among its users that `isUser` accepts. */
+  shift(mayHaveTurn?: (realmId: number) => boolean, isUser?: (userId: number) => boolean): T | undefined {
     const [realmId, realm] = first(this.#realms, mayHaveTurn);
-    const [userId, items] = first(realm?.users);
+    const [userId, items] = first(realm?.users, isUser);
     const [box] = items ?? [];
     if (realmId === undefined || userId === undefined || !realm || !items || box === undefined) return undefined;
     items.delete(box);

@@ -1,7 +1,7 @@
 /**
  * Postgres, the only record: queries typed by zod, migrations, the unit of work and durable consumers. A unit of work
- * that returned is committed. One that threw is not, unless the connection was lost at COMMIT: then the outcome is
- * unknown, and the caller may retry only with an idempotency key. Handlers may run more than once.
+ * that returned is committed. One that threw is not, unless the connection was lost at COMMIT, or the wait for a
+ * synchronous standby was cancelled: then the outcome is unknown, and the caller may retry only with an idempotency key. Handlers may run more than once.
  */
 export * from './after-commit.ts';
 export * from './batcher.ts';
@@ -30,4 +30,5 @@ export { asTenant } from './turns.ts';
 export * from './unit-of-work.ts';
 export { untilMigrated } from './wait-for-postgres.ts';
 export * from './waiting-tasks.ts';
+export { wideNetwork } from './wide-network.ts';
 export type { Handled, Work } from './work.ts';

@@ -68,8 +68,14 @@ export const tryDatabaseLock = (name: DatabaseLock): Query<typeof isMine> =>
 export const lockText = (name: RealmLock, realmId: number, mode: Mode = 'alone'): string =>
   `SELECT ${functionOf[mode]}(${lockOf(name).number}, ${realmId})`;
 
-/** The statement that takes a lock until the session ends. */
-export const sessionLockText = (name: DatabaseLock): string => `SELECT pg_advisory_lock(${lockOf(name).number})`;
+/** The statement that takes a lock until the session ends, unless another session holds it. */
+export const trySessionLockText = (name: DatabaseLock): string =>
+  `SELECT pg_try_advisory_lock(${lockOf(name).number}) AS is_mine`;
+
+/** The rows of `pg_locks` that are sessions which hold a lock without a key. */
+export const isHeldText = (name: DatabaseLock): string =>
+  `locktype = 'advisory' AND classid = 0 AND objid = ${lockOf(name).number} AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 async function take(work: Work, name: LockName, key: number, mode: Mode = 'alone'): Promise<void> {
   checkOrder(work, name);

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { sessionLockText } from './lock.ts';
-import { sqlState } from './sql-state.ts';
+import { untilAlone, untilLocked } from './until-locked.ts';
 import { connectWithRetry, migratedTo } from './wait-for-postgres.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
@@ -29,28 +28,33 @@ export async function migrate(
   { passwords = 'all', waitSeconds = 0 }: { passwords?: 'all' | 'missing'; waitSeconds?: number } = {},
 ): Promise<void> {
   const client = await connectWithRetry(url, { seconds: waitSeconds, log });
+  const connect = () => connectWithRetry(url, { seconds: 0, log });
   try {
-    await client.query(sessionLockText('migrations'));
+    await client.query(
+      settings(keepalives)
+        .map((setting) => `SET ${setting}`)
+        .join('; '),
+    );
+    await untilAlone({ client, log });
     await refuseHalfRestored(client);
     await client.query(migrationTable);
     const { rows } = await client.query<Applied>('SELECT name, checksum FROM public.migration');
     const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
     const migrations = await readMigrations();
     await checkApplied(client, migrations, applied);
-    // Set only now, because waiting for another runner may take long.
-    await client.query(`SET lock_timeout = '${lockSeconds}s'`);
+    const run = (name: string, text: string) => untilLocked({ client, connect, log }, name, text);
     for (const { name, text, checksum } of migrations) {
       if (applied.has(name)) continue;
       const insert = `INSERT INTO public.migration (name, checksum) VALUES (${pg.escapeLiteral(name)}, '${checksum}')`;
-      await untilLocked(client, name, `BEGIN; ${text}; ${grantTables()}; ${insert}; COMMIT`, log);
+      await run(name, `BEGIN; ${text}; ${grantTables()}; ${insert}; COMMIT`);
       log(`migrated ${name}`);
     }
-    await untilLocked(client, 'the owner of the log', giveLog, log);
-    await untilLocked(client, 'the owner of the functions of the log', giveLogFunctions(), log);
-    await untilLocked(client, 'rights of the services', grantTables(), log);
-    await untilLocked(client, 'rights of all roles', revokeFromAll, log);
+    await run('the owner of the log', giveLog);
+    await run('the owner of the functions of the log', giveLogFunctions());
+    await run('rights of the services', grantTables());
+    await run('rights of all roles', revokeFromAll);
     // A system that was stopped for days, or restored from an old backup, has no partition for today.
-    await untilLocked(client, 'partitions of the log', 'SELECT log.prepare_partitions(4)', log);
+    await run('partitions of the log', 'SELECT log.prepare_partitions(4)');
     const configured = await configuredRoles(client);
     for (const schema of serviceSchemas) {
       if (passwords === 'all' || !configured.has(`natter_${schema}`)) {
@@ -59,8 +63,8 @@ export async function migrate(
       }
       // The planner overestimates short statements over functions, and compiling one takes half a second of CPU.
       await client.query(`ALTER ROLE natter_${schema} SET jit = off`);
-      for (const [name, value] of Object.entries(backstops))
-        await client.query(`ALTER ROLE natter_${schema} SET ${name} = '${value}'`);
+      for (const setting of settings({ ...backstops, ...keepalives }))
+        await client.query(`ALTER ROLE natter_${schema} SET ${setting}`);
     }
     // Last: `untilMigrated` reads it. An older release that runs after a newer one changes no schema.
     const names = [...applied.keys(), ...migrations.map(({ name }) => name)].sort();
@@ -136,28 +140,6 @@ async function checkApplied(
       await client.query('UPDATE public.migration SET checksum = $2 WHERE name = $1', [name, checksum]);
 }
 
-/** Other statements queue behind one that waits for a lock, so it waits this long and then lets them pass. */
-const lockSeconds = 2;
-const restMs = 1_000;
-const maxAttempts = 200;
-/** A lock was not available in time, or several statements waited for each other. */
-const isLocked = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlState(error) ?? '');
-
-/** Runs a text that is one transaction, and repeats it for about ten minutes while others hold its locks. */
-async function untilLocked(client: pg.Client, name: string, text: string, log: (line: string) => void): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await client.query(text);
-      return;
-    } catch (error) {
-      await client.query('ROLLBACK');
-      if (!isLocked(error) || attempt >= maxAttempts) throw error;
-      if (attempt % 10 === 1) log(`${name} waits for a lock that others hold`);
-      await new Promise((resolve) => setTimeout(resolve, restMs));
-    }
-  }
-}
-
 /**
  * Limits for statements of processes that are gone or hang; running work has stricter limits. They are settings of the
  * roles, because a pooler in transaction mode rejects session settings.
@@ -167,6 +149,15 @@ const backstops = {
   lock_timeout: '10s',
   idle_in_transaction_session_timeout: '60s',
 } as const;
+
+/**
+ * PostgreSQL ends the sessions of a machine that is gone, and with them their locks, after half a minute. The usual settings
+ * of operating systems let it wait for two hours.
+ */
+const keepalives = { tcp_keepalives_idle: '15', tcp_keepalives_interval: '5', tcp_keepalives_count: '3' } as const;
+
+const settings = (values: Record<string, string>): string[] =>
+  Object.entries(values).map(([name, value]) => `${name} = '${value}'`);
 
 /**
  * Services create no temporary tables, because these could shadow names, and nothing in schema public. Every run revokes

@@ -1,6 +1,4 @@
-import { type Query, sql } from './database.ts';
-
-type Fragment = ReturnType<typeof sql.fragment>;
+import { type Fragment, type Query, sql } from './database.ts';
 
 /**
  * A table of the rows to write, with the given columns and two more: `realm_id`, and `number`, which the log assigned.

@@ -10,6 +10,11 @@ const maxKnown = 5_000;
 const known = new Map<string, { times: number; name?: string }>();
 let prepared = 0;
 let isGivenUp = false;
+/** Part of all names: when it changes, all statements are prepared anew. */
+let generation = 0;
+let renewedAt = Number.NEGATIVE_INFINITY;
+/** Statements that were sent before the last change may still fail. */
+const renewEveryMs = 1_000;
 
 /** Must match `plannedEachTime`. */
 const plannedEachTimeMark = '/* planned each time */';
@@ -18,31 +23,45 @@ const plannedEachTimeMark = '/* planned each time */';
 export function preparedName(text: string): string | undefined {
   if (isGivenUp) return undefined;
   const before = known.get(text);
-  if (before?.name !== undefined) return before.name;
+  if (before?.name !== undefined) return nameNow(before.name);
   const times = (before?.times ?? 0) + 1;
   if (known.size >= maxKnown) for (const [other, { name }] of known) if (name === undefined) known.delete(other);
   const isWorthIt = times > timesBefore && prepared < maxPrepared && !text.includes(plannedEachTimeMark);
   if (isWorthIt) prepared++;
   const name = isWorthIt ? { name: `natter_${createHash('sha1').update(text).digest('hex').slice(0, 24)}` } : {};
   known.set(text, { times, ...name });
-  return name.name;
+  return name.name && nameNow(name.name);
 }
 
+const nameNow = (name: string): string => (generation === 0 ? name : `${name}_${generation}`);
+
 /**
- * A pooler that gives each transaction another connection (PgBouncer before 1.21) does not know prepared statements,
- * and a migration can change the result type of one. Then nothing is prepared any more, and the failed work is
- * repeated.
+ * A pooler that gives each transaction another connection (PgBouncer before 1.21) does not know prepared statements: then
+ * nothing is prepared any more. A migration can change the result type of one: then all are prepared under other names.
+ * The failed work is repeated.
  */
 export function isUnprepared(error: unknown): boolean {
   const state = sqlState(error);
-  const is = state === '26000' || state === '42P05' || (state === '0A000' && /cached plan/.test(String(error)));
-  if (is) isGivenUp = true;
-  return is;
+  if (state === '0A000' && hasStalePlan(error)) {
+    if (performance.now() - renewedAt > renewEveryMs) {
+      generation++;
+      renewedAt = performance.now();
+    }
+    return true;
+  }
+  const isUnknown = state === '26000' || state === '42P05';
+  if (isUnknown) isGivenUp = true;
+  return isUnknown;
 }
+
+/** The error has one place in PostgreSQL, and a text in the language of the server. */
+const hasStalePlan = (error: unknown): boolean =>
+  /cached plan/.test(String(error)) || (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';
 
 /**
  * A deadlock, a lock time-out, a row that was deleted after it was read and before another row referred to it, or an
- * unknown prepared statement: the failed transaction is run again and sees the new state.
+ * unknown prepared statement, or a commit that PostgreSQL refused as too late before its deadline: the failed transaction is
+ * run again and sees the new state.
  */
 export const isTransient = (error: unknown): boolean =>
-  ['40P01', '40001', '55P03', '23503'].includes(sqlState(error) ?? '') || isUnprepared(error);
+  ['40P01', '40001', '55P03', '23503', 'NT408'].includes(sqlState(error) ?? '') || isUnprepared(error);

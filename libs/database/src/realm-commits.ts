@@ -2,10 +2,12 @@ import { ChatError } from '@natter/contracts';
 import type { OnAppended } from './after-commit.ts';
 import { appendMany, itemOf, type Outcome, type Share } from './append-many.ts';
 import { insertNumberedAnswers } from './claim.ts';
-import { costOfStatement } from './cost.ts';
+import type { Connection } from './connection.ts';
+import { costOfCommit, costOfStatement } from './cost.ts';
 import type { Database } from './database.ts';
-import { tooLate, withDeadline } from './deadline.ts';
-import { resolveAll, type Waiting, writesOf } from './decided-writes.ts';
+import { withDeadline } from './deadline.ts';
+import { chargeAll, refuseLate, resolveAll, type Waiting, writesOf } from './decided-writes.ts';
+import { refuseNamed } from './named-cause.ts';
 import { isRow } from './numbered.ts';
 import { sharedPatience } from './patience.ts';
 import { isTransient } from './prepared.ts';
@@ -20,8 +22,8 @@ export interface SharedBatch extends Share {
 
 /** The transactions of a committer. */
 export interface RealmCommits {
-  /** Commits a batch in a transaction of its own, and answers its requests. Returns the writes that have to be repeated. */
-  commit(realmId: number, batch: readonly Waiting[]): Promise<readonly Waiting[]>;
+  /** Commits or refuses the writes of a batch, if possible in one transaction. */
+  commit(realmId: number, batch: readonly Waiting[]): Promise<void>;
   /** The batch as a part of a transaction of several realms; undefined if it needs a transaction of its own. */
   shareOf(realmId: number, batch: readonly Waiting[]): SharedBatch | undefined;
   /** Commits batches of several realms in one transaction. Answers the requests of those that were committed. */
@@ -30,64 +32,67 @@ export interface RealmCommits {
 
 /** Deadline of writes whose caller set none. */
 const batchMs = 15_000;
-/** A write with less time left may abort its transaction, which would delay other realms. */
+/** A write with less time left has no transaction with other realms: its deadline could end theirs, too. */
 const leastSharedMs = 300;
+/**
+ * How long each attempt of a write waits for rows while it holds the clock. The transaction that locked a row may itself
+ * wait for the clock: it goes on when the attempt is rolled back. The last attempt waits as long as any transaction. Several
+ * writes have only the first attempt: then they are divided, so that only a write that waits for the row is repeated.
+ */
+const rowLockMs = [25, 100, 400, undefined];
+
+/** Writes of a batch that are committed together. */
+interface Part {
+  writes: readonly Waiting[];
+  /** From 0. */
+  attempt: number;
+}
 
 export function createRealmCommits(database: Database, schema: string, onAppended: OnAppended): RealmCommits {
   const insertAnswers = insertNumberedAnswers(schema);
   return { commit, shareOf, commitTogether };
 
-  async function commit(realmId: number, batch: readonly Waiting[]): Promise<readonly Waiting[]> {
-    try {
-      await commitBatch(realmId, batch);
-      return [];
-    } catch (error) {
-      if (isOutage(error) || (batch.length === 1 && !isTransient(error))) {
-        for (const item of batch) item.reject(error);
-        return [];
-      }
-      // A write reached its deadline and aborted the batch; it is refused when the next batch is taken.
-      if (batch.some(({ deadline }) => deadline?.hasEnded)) return batch;
-      for (const item of batch) await commitAlone(realmId, item);
-      return [];
-    }
-  }
-
-  /** Deadlocks and lock time-outs are not caused by the write: it is repeated. */
-  async function commitAlone(realmId: number, item: Waiting): Promise<void> {
-    for (let attempt = 1; ; attempt++)
+  async function commit(realmId: number, batch: readonly Waiting[]): Promise<void> {
+    const parts: Part[] = [{ writes: batch, attempt: 0 }];
+    for (let part = parts.shift(); part; part = parts.shift())
       try {
-        if (item.deadline?.hasEnded) throw tooLate();
-        return await commitBatch(realmId, [item]);
+        await commitOnce(realmId, part.writes, rowLockMs[part.attempt]);
       } catch (error) {
-        if (attempt >= 4 || !isTransient(error)) return item.reject(error);
+        if (isOutage(error)) {
+          refuse(part.writes, error);
+          continue;
+        }
+        const others = refuseNamed(refuseLate(part.writes), error);
+        if (others.length === part.writes.length) parts.push(...nextParts(part, error));
+        else if (others.length > 0) parts.unshift({ writes: others, attempt: 0 });
       }
   }
 
-  function commitBatch(realmId: number, batch: readonly Waiting[]): Promise<void> {
-    return asTenant({ realmId, userId: 0 }, () => untilFirstDeadline(batch, () => commitWithin(realmId, batch)));
-  }
-
-  async function commitWithin(realmId: number, batch: readonly Waiting[]): Promise<void> {
-    await database.connect(async (connection) => {
+  async function commitOnce(realmId: number, batch: readonly Waiting[], lockMs: number | undefined): Promise<void> {
+    const transaction = async (connection: Connection): Promise<void> => {
       const begunAt = performance.now();
-      const unit = { ...openUnit(connection, { realmId }), ...writesOf(batch, insertAnswers) };
-      const appended = await appendAndCommit(connection, schema, unit, unit.begin);
+      const unit = { ...openUnit(connection, { realmId }), ...writesOf(batch, insertAnswers), rowLockMs: lockMs };
+      const durationMs = (): number => performance.now() - begunAt;
+      const appended = await appendAndCommit(connection, schema, unit, unit.begin).catch((error: unknown) => {
+        chargeAll(batch, costOfStatement(durationMs()));
+        throw error;
+      });
       onAppended(appended);
-      resolveAll(batch, appended.entries, costOfStatement(performance.now() - begunAt));
-    });
+      resolveAll(batch, appended.entries, costOfCommit(durationMs(), appended.heldMs));
+    };
+    await asTenant({ realmId, userId: 0 }, () => untilFirstDeadline(batch, () => database.connect(transaction)));
   }
 
   function shareOf(realmId: number, batch: readonly Waiting[]): SharedBatch | undefined {
     if (batch.some(({ deadline }) => deadline && deadline.remainingMs() < leastSharedMs)) return undefined;
     const { basis, events, numbered } = writesOf(batch, insertAnswers);
     const rows = numbered.filter(isRow);
-    // Other statements may wait for locks, which would delay the other realms.
+    // Any other statement than the insertion of rows may wait for a lock, and the other realms would wait, too.
     if (events.length === 0 || rows.length < numbered.length) return undefined;
     return { realmId, batch, events, rows, item: itemOf(realmId, basis, events) };
   }
 
-  /** Few of these run at once, and requests of many realms wait for each. */
+  /** It has priority over other transactions, because requests of many realms wait for it. */
   async function commitTogether(shares: readonly SharedBatch[]): Promise<Map<number, Outcome>> {
     const all = shares.flatMap(({ batch }) => batch);
     let begunAt = 0;
@@ -100,6 +105,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
       ),
     );
     const costMs = costOfStatement(performance.now() - begunAt);
+    // Each realm pays for its part of the text.
     const characters = shares.reduce((sum, { item }) => sum + item.length, 0);
     for (const { realmId, batch, item } of shares) {
       const outcome = outcomes.get(realmId);
@@ -111,6 +117,23 @@ export function createRealmCommits(database: Database, schema: string, onAppende
   }
 }
 
+/** The parts to try after all others, because the cause of a failure is unknown. Refuses a single write that caused it. */
+function nextParts({ writes, attempt }: Part, error: unknown): Part[] {
+  if (writes.length > 1) {
+    // Halves take few transactions, for which the other writes of the realm wait.
+    const middle = writes.length >> 1;
+    return [writes.slice(0, middle), writes.slice(middle)].map((half) => ({ writes: half, attempt: 0 }));
+  }
+  // Deadlocks and lock time-outs are not caused by the write.
+  if (isTransient(error) && attempt + 1 < rowLockMs.length) return [{ writes, attempt: attempt + 1 }];
+  refuse(writes, error);
+  return [];
+}
+
+function refuse(batch: readonly Waiting[], error: unknown): void {
+  for (const item of batch) item.reject(error);
+}
+
 /** The earliest deadline aborts the transaction; the other writes are then committed without that write. */
 function untilFirstDeadline<R>(batch: readonly Waiting[], work: () => Promise<R>): Promise<R> {
   const remainingMs = Math.min(batchMs, ...batch.map(({ deadline }) => deadline?.remainingMs() ?? batchMs));
@@ -118,6 +141,6 @@ function untilFirstDeadline<R>(batch: readonly Waiting[], work: () => Promise<R>
   return withDeadline(remainingMs, work, patience);
 }
 
-/** A server that refuses writes, or a lost connection as thrown by `connect`. A statement that was cancelled is neither. */
+/** The server refuses writes for now, or `connect` lost the connection. A cancelled statement is no outage. */
 export const isOutage = (error: unknown): boolean =>
   isRefusedForNow(error) || (error instanceof ChatError && error.status >= 500 && isConnectionFailure(error.cause));

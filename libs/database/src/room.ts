@@ -1,6 +1,6 @@
 import { badRequest, sharePerMember, totals } from '@natter/contracts';
 import { z } from 'zod';
-import { sql } from './database.ts';
+import { type Fragment, sql } from './database.ts';
 import { lock } from './lock.ts';
 import type { Work } from './work.ts';
 
@@ -11,7 +11,6 @@ const unitsAtOnce = 100;
 
 type TotalName = keyof typeof totals;
 type Total = (typeof totals)[TotalName];
-type Fragment = ReturnType<typeof sql.fragment>;
 
 /**
  * Refuses a unit that exceeds the maximum size of a collection. Call it after the INSERT or UPDATE; `rows` follows FROM

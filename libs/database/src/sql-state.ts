@@ -53,5 +53,8 @@ export function isRefusedForNow(error: unknown): boolean {
   return code === '25006' || isMissingPartition(error) || (code?.length === 5 && code.startsWith('53'));
 }
 
+/** `log.check_deadline` refused the commit: nothing was committed. */
+export const isCommitRefused = (error: unknown): boolean => sqlState(error) === 'NT408';
+
 /** The statement was cancelled, ran into `statement_timeout`, or `log.check_deadline` refused the commit. */
-export const isTimeout = (error: unknown): boolean => ['57014', 'NT408'].includes(sqlState(error) ?? '');
+export const isTimeout = (error: unknown): boolean => sqlState(error) === '57014' || isCommitRefused(error);

@@ -2,13 +2,14 @@ import { badRequest, isStorableJson, type LogEntry, type LogEvent } from '@natte
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Appended, OnAppended } from './after-commit.ts';
-import { type Claim, insertAnswer, isKeyTaken, KeyTaken } from './claim.ts';
+import { type Claim, insertAnswer, KeyTaken } from './claim.ts';
 import type { Connection } from './connection.ts';
 import { withoutCost } from './cost.ts';
 import { type Database, executor, sql, toLiteralSql } from './database.ts';
 import { currentDeadline, type Deadline, pause } from './deadline.ts';
 import { createEventRoom } from './event-room.ts';
 import { type Gates, passGate } from './gates.ts';
+import { isKeyTaken, type NamedRow, namedRow } from './named-row.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
 import { isTransient } from './prepared.ts';
 import { sqlState } from './sql-state.ts';
@@ -43,11 +44,14 @@ export class VersionsChanged extends Error {
   /** A changed version is held by its gate during the next attempt; a changed row is read again. */
   readonly of: 'version' | 'row';
   readonly key: string;
+  /** The changed row, if the error of Postgres named it. */
+  readonly row: NamedRow | undefined;
 
-  constructor(key: string, of: 'version' | 'row' = 'version') {
+  constructor(key: string, of: 'version' | 'row' = 'version', row?: NamedRow) {
     super(`an expected version has changed: ${key}`);
     this.key = key;
     this.of = of;
+    this.row = row;
     this.name = 'VersionsChanged';
   }
 }
@@ -121,6 +125,8 @@ export interface OpenUnit {
   numbered: Numbered[];
   /** The message that begins the transaction. */
   begin: string;
+  /** How long a statement after `log.append`, which holds the clock, may wait for a lock; as long as one before it if absent. */
+  rowLockMs?: number | undefined;
   /** Fails the transaction if it took longer than its caller waits, as measured by Postgres from `begin`. */
   checkDeadline: string;
 }
@@ -130,7 +136,7 @@ export function boundsOf(deadline: Deadline, idleMs: number, longestLockMs = loc
   const remainingMs = Math.max(Math.floor(deadline.remainingMs()), 1);
   return {
     begin: `BEGIN; SET LOCAL statement_timeout = ${remainingMs}; SET LOCAL lock_timeout = ${Math.min(longestLockMs, remainingMs)}; SET LOCAL idle_in_transaction_session_timeout = '${idleMs}'`,
-    checkDeadline: `SELECT log.check_deadline(${remainingMs})`,
+    checkDeadline: `SELECT log.check_deadline(${remainingMs}), extract(epoch FROM clock_timestamp())::float8 * 1000 AS ended`,
   };
 }
 
@@ -169,44 +175,48 @@ export function openUnit(
 /**
  * Sends the clock, the events and COMMIT in one message, so that a process that is stopped here cannot hold the clock.
  * After the deadline the message is not sent; if sent before, it commits before the deadline or not at all, except for
- * the time of COMMIT itself. `before`: the statements that begin the transaction, if none was sent yet.
+ * the time of COMMIT itself. `before`: the statements that begin the transaction, if none was sent yet. Also returns for how
+ * long the clock was held.
  */
 export async function appendAndCommit(
   connection: Connection,
   source: string,
   unit: OpenUnit,
   before?: string,
-): Promise<Appended> {
+): Promise<Appended & { heldMs: number }> {
   const { realmId, events, basis, bumps, numbered } = unit;
   if (events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
     const last = numberedQueries(realmId, numbered).map(toLiteralSql);
     if (before === undefined)
-      await connection.query([...last, unit.checkDeadline, 'COMMIT'].join('; ')).catch(refuseTakenKey);
-    return { realmId, entries: [] };
+      await connection.query([...last, unit.checkDeadline, 'COMMIT'].join('; ')).catch(throwAsKnown);
+    return { realmId, entries: [], heldMs: 0 };
   }
   const json = JSON.stringify(events);
   if (!isStorableJson(json)) throw badRequest('The request contains text that cannot be stored');
   const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${json}::json) AS appended`;
   const statements = [
     toLiteralSql(append),
+    ...(unit.rowLockMs !== undefined && numbered.length > 0 ? [`SET LOCAL lock_timeout = ${unit.rowLockMs}`] : []),
     ...(bumps.length > 0 ? passGate(realmId, source) : []),
     ...numberedQueries(realmId, numbered).map(toLiteralSql),
   ];
   const message = [...(before === undefined ? [] : [before]), ...statements, unit.checkDeadline, 'COMMIT'].join('; ');
-  let results: pg.QueryResult[];
-  try {
-    results = (await connection.query(message)) as unknown as pg.QueryResult[];
-  } catch (error) {
-    if (sqlState(error) === 'NT409') {
-      const { message } = error as Error;
-      throw message.startsWith('gate ')
-        ? new GateHeld(message)
-        : new VersionsChanged(message.replace(/^basis changed: /, ''));
-    }
-    return refuseTakenKey(error);
-  }
+  const results = (await connection.query(message).catch(throwAsKnown)) as unknown as pg.QueryResult[];
   const [row] = results.find((result) => result.fields[0]?.name === 'appended')?.rows ?? [];
-  return { realmId, entries: entriesOf(events, numbersRow.parse(row?.appended)) };
+  const { ended } = results.flatMap(({ rows }) => rows).findLast((one) => 'ended' in one);
+  const numbers = numbersRow.parse(row?.appended);
+  return { realmId, entries: entriesOf(events, numbers), heldMs: Math.max(0, ended - numbers.at) };
+}
+
+/** Throws the error of a commit as `KeyTaken` or `VersionsChanged`, if it is one. */
+export function throwAsKnown(error: unknown): never {
+  if (isKeyTaken(error)) throw new KeyTaken(namedRow(error));
+  if (sqlState(error) !== 'NT409') throw error;
+  const { message } = error as Error;
+  if (message.startsWith('gate ')) throw new GateHeld(message);
+  if (message.startsWith('row changed: '))
+    throw new VersionsChanged(message.replace('row changed: ', ''), 'row', namedRow(error));
+  throw new VersionsChanged(message.replace(/^basis changed: /, ''));
 }
 
 /** The events with the numbers and marks that `log.append` assigned. */
@@ -220,8 +230,4 @@ export function entriesOf(events: readonly LogEvent[], { first, marks, previous_
     at,
     event,
   }));
-}
-
-function refuseTakenKey(error: unknown): never {
-  throw isKeyTaken(error) ? new KeyTaken() : error;
 }

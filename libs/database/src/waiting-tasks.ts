@@ -18,6 +18,11 @@ export class WaitingTasks {
     return this.#queue.sizeOf(realmId);
   }
 
+  /** Number of tasks of a user, and of users of the realm who have any. */
+  sizesOf(tenant: Tenant): { own: number; users: number } {
+    return this.#queue.sizesOf(tenant);
+  }
+
   /**
    * Resolves after `startNext` chose the task and called `begin`. Rejects with SERVICE_UNAVAILABLE at the deadline, or if
    * the realm has no room.
@@ -37,9 +42,9 @@ export class WaitingTasks {
     });
   }
 
-  /** Starts the next task of the realms that may have a turn; returns whether there was one. */
-  startNext(mayHaveTurn?: (realmId: number) => boolean): boolean {
-    const start = this.#queue.shift(mayHaveTurn);
+  /** Starts the next task of the realms and users that may have a turn; returns whether there was one. */
+  startNext(mayHaveTurn?: (realmId: number) => boolean, isUser?: (userId: number) => boolean): boolean {
+    const start = this.#queue.shift(mayHaveTurn, isUser);
     start?.();
     return start !== undefined;
   }

@@ -30,6 +30,8 @@ export interface RenderContext {
   /** The realm's own emoji; they take precedence over those of Unicode. */
   emoji: readonly { id: string; name: string; url: string }[];
   translateEmoticons: boolean;
+  /** Whether mentions notify nobody; off unless true. */
+  areMentionsSilent?: boolean;
   /** Name or alias; '' for none. */
   defaultCodeLanguage: string;
   /** Inline previews of linked images and videos; on unless false. */

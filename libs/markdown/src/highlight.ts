@@ -4,8 +4,13 @@ import { heavy } from './heavy.ts';
 import { escapeHtml } from './node.ts';
 import { type Piece, refined } from './token-class.ts';
 
-/** Grammars backtrack, so longer blocks are not highlighted. */
+/** Grammars backtrack, mostly within a line, so blocks that are longer or have a longer line are not highlighted. */
 const MAX_HIGHLIGHTED_LENGTH = 10_000;
+const MAX_HIGHLIGHTED_LINE = 500;
+const LONG_LINE = new RegExp(`[^\\n]{${MAX_HIGHLIGHTED_LINE + 1}}`);
+/** CPU time after which a block is shown without colors. Some grammars need seconds for some texts. */
+const MAX_MS = 70;
+const CALLS_BETWEEN_CHECKS = 64;
 /** Denser code keeps the highlighter's own classes: the HTML of a message is bounded (ADR 0015). */
 const maxRefinedLength = (code: string): number => 20 * code.length + 1_000;
 
@@ -59,12 +64,22 @@ const SHORT_CLASSES: Record<string, string> = {
   'template-variable': 'nv',
 };
 
+/** The time of the current block, which nested languages share. */
+const time = { endsAtMs: 0, calls: 0 };
+
+/** The highlighter catches the error and returns the pieces so far. */
+function checkTime(): void {
+  if (time.calls++ % CALLS_BETWEEN_CHECKS === 0 && heavy.usedMs() > time.endsAtMs)
+    throw new Error('The grammar is slow.');
+}
+
 /** Writes Pygments-style HTML; text directly inside the innermost known scope gets that scope's class. */
 export class ShortClassEmitter implements Emitter {
   readonly pieces: Piece[] = [];
   readonly #scopes: string[] = [];
 
   startScope(name: string): void {
+    checkTime();
     this.#scopes.push(SHORT_CLASSES[name] ?? SHORT_CLASSES[name.split('.', 1)[0] ?? ''] ?? this.#scopes.at(-1) ?? '');
   }
 
@@ -74,6 +89,7 @@ export class ShortClassEmitter implements Emitter {
 
   addText(text: string): void {
     if (text === '') return;
+    checkTime();
     const cssClass = this.#scopes.at(-1) ?? '';
     const last = this.pieces.at(-1);
     if (last?.cssClass === cssClass) last.text += text;
@@ -111,14 +127,16 @@ const htmlOf = (pieces: readonly Piece[]): string =>
     )
     .join('');
 
-/** Highlighted, escaped HTML; undefined for an unknown language, and if no grammars are loaded. */
+/** Highlighted, escaped HTML; undefined for an unknown language, a slow text, and if no grammars are loaded. */
 export function highlight(code: string, language: string): string | undefined {
-  if (code.length > MAX_HIGHLIGHTED_LENGTH) return undefined;
+  if (code.length > MAX_HIGHLIGHTED_LENGTH || LONG_LINE.test(code)) return undefined;
   const hljs = heavy.grammars;
   const grammar = grammarNames(language).find((name) => hljs?.getLanguage(name) !== undefined);
   if (hljs === undefined || grammar === undefined) return undefined;
+  time.endsAtMs = heavy.usedMs() + MAX_MS;
   const { _emitter: emitter, value } = hljs.highlight(code, { language: grammar, ignoreIllegals: true });
   if (!(emitter instanceof ShortClassEmitter)) return value;
+  if (emitter.pieces.map(({ text }) => text).join('') !== code) return undefined;
   const { name = '', keywords } = hljs.getLanguage(grammar) ?? {};
   const html = htmlOf(refined(emitter.pieces, { name, hasKeywords: keywords !== undefined }));
   return html.length > maxRefinedLength(code) ? value : html;

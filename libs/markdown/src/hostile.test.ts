@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import { heavy } from './heavy.ts';
 import './load-heavy.ts';
 import { render } from './render.ts';
 import { testContext } from './test-context.ts';
@@ -200,6 +201,31 @@ test.each(HOSTILE)('10,000 characters of %j render in time', (piece) => {
   expect(elapsed).toBeLessThan(MAX_MILLISECONDS);
 });
 
+/** The least time of several renderings, in milliseconds. */
+const costOf = (content: string): number =>
+  Math.min(
+    ...Array.from({ length: 10 }, () => {
+      const begun = performance.now();
+      render(content, testContext);
+      return performance.now() - begun;
+    }),
+  );
+
+test.each([
+  ['<time:jan 1 2020 1', ' ', 'x>'],
+  ['<time:1 jan 2020 1', ' ', 'x>'],
+  ['<time:1:00', ' ', 'x\ny>'],
+  ['<time:jan 1 2020', '1:', '>'],
+  ['[](<>', ' ', 'x)'],
+  ['- ', ' ', '\u2028'],
+  ['1. ', ' ', '\u2028'],
+  ['x|', ' ', 'x'],
+  ['x', '\\', 'y|\n-|'],
+])('%j with many %j is rendered about as fast as with letters', (begin, piece, end) => {
+  const filled = (by: string): string => begin + by.repeat(1_900 / by.length) + end;
+  expect(costOf(filled(piece)) / costOf(filled('a'))).toBeLessThan(20);
+});
+
 test.each([
   'js',
   'python',
@@ -222,6 +248,29 @@ test.each([
     checkHtml(render(`\`\`\`${language}\n${code}\n\`\`\``, testContext).html);
     expect(usedMs() - start).toBeLessThan(MAX_MILLISECONDS);
   }
+});
+
+test('a block with a long line of hostile text is shown without colors, because its grammar would take seconds', () => {
+  const start = usedMs();
+  checkHtml(render(`\`\`\`md\n${'[]('.repeat(LENGTH / 3 - 10)}\n\`\`\``, testContext).html);
+  expect(usedMs() - start).toBeLessThan(5_000);
+});
+
+test('a block is shown without colors if its grammar takes too long', () => {
+  const { usedMs: real } = heavy;
+  const block = `\`\`\`c\n${'int main() { return 0; }\n'.repeat(20)}\`\`\``;
+  const begun = real();
+  let calls = 0;
+  try {
+    heavy.usedMs = () => begun + 60 * calls++;
+    const { html } = render(block, testContext);
+    checkHtml(html);
+    expect(html).not.toContain('<span class="kt">');
+    expect(html).toContain('int main() { return 0; }\n'.repeat(20));
+  } finally {
+    heavy.usedMs = real;
+  }
+  expect(render(block, testContext).html).toContain('<span class="kt">');
 });
 
 test.each([['a='], ['a<'], ['"a"b'], ['1;'], ["'a'='b'-"]])(

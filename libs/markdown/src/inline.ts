@@ -1,6 +1,6 @@
 import type { RenderRun } from './context.ts';
 import { type Node, raw, text, textOf } from './node.ts';
-import { MARK_END, MARK_START } from './preprocess.ts';
+import { MARK_END, MARK_START } from './source.ts';
 import { spend } from './steps.ts';
 
 /**

@@ -74,7 +74,7 @@ function closingBrackets(content: string): [number, number][] {
   return pairs.sort(([a], [b]) => a - b);
 }
 
-const BRACKETED = /\(\s*<([^<>]*)>\s*(?:'([^']*)'|"([^"]*)")?\s*\)/y;
+const BRACKETED = /\(\s*<([^<>]*)>\s*(?:(?:'([^']*)'|"([^"]*)")\s*)?\)/y;
 const MAX_TARGET_LENGTH = 2_000;
 
 /** The content of the parentheses: an address with balanced parentheses, and a title in quotes. */

@@ -2,7 +2,7 @@ import { entity } from './entity.ts';
 import type { InlineRule } from './inline.ts';
 import { findMatches } from './linkifier.ts';
 import { element } from './node.ts';
-import { MARK_START } from './preprocess.ts';
+import { MARK_START } from './source.ts';
 import { relativeUrl, safeTarget } from './url.ts';
 
 /** Applies the realm's linkifiers in order: a later one does not see the matches of an earlier one. */

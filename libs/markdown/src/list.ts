@@ -14,8 +14,8 @@ interface Kind {
 const isList = (tag: string | undefined): boolean => tag === 'ol' || tag === 'ul';
 const isItemOrList = (tag: string | undefined): boolean => tag === 'li' || isList(tag);
 
-export const orderedList: BlockRule = listOf({ tag: 'ol', marker: /^ ?(\d+)\. +(.*)$/ });
-export const unorderedList: BlockRule = listOf({ tag: 'ul', marker: /^ ?([*+-]) +(.*)$/ });
+export const orderedList: BlockRule = listOf({ tag: 'ol', marker: /^ ?(\d+)\. +(?! )(.*)$/ });
+export const unorderedList: BlockRule = listOf({ tag: 'ul', marker: /^ ?([*+-]) +(?! )(.*)$/ });
 
 /** A list of one kind. A list of the same kind after a blank line continues it, with paragraphs in its items. */
 function listOf(kind: Kind): BlockRule {

@@ -26,7 +26,8 @@ const SYSTEM_GROUPS = new Map([
 export const userMention: InlineRule = (content, inline) =>
   content.includes('@')
     ? content.replace(USER, (whole, underscore: string, name: string) => {
-        const found = wildcard(name, underscore !== '', inline.run) ?? user(name, underscore !== '', inline.run);
+        const silent = isSilentAsked(underscore, inline.run);
+        const found = wildcard(name, silent, inline.run) ?? user(name, silent, inline.run);
         return found ? inline.mark([found], whole) : whole;
       })
     : content;
@@ -36,7 +37,7 @@ export const groupMention: InlineRule = (content, inline) =>
     ? content.replace(GROUP, (whole, underscore: string, name: string) => {
         const group = inline.run.find.group(name);
         if (group === undefined) return whole;
-        const silent = isSilent(underscore !== '', group);
+        const silent = isSilent(isSilentAsked(underscore, inline.run), group);
         if (!silent) inline.run.mentions.groupIds.add(group.id);
         const shown = SYSTEM_GROUPS.get(group.name) ?? group.name;
         return inline.mark(
@@ -49,6 +50,9 @@ export const groupMention: InlineRule = (content, inline) =>
 /** A line of a quote: its mentions become silent. */
 export const silenced = (line: string): string =>
   line.includes('@') ? line.replace(USER, '@_**$2**').replace(GROUP, '@_*$2*') : line;
+
+const isSilentAsked = (underscore: string, { context }: RenderRun): boolean =>
+  underscore !== '' || context.areMentionsSilent === true;
 
 /** Deactivated users and groups can be mentioned, but are not notified. */
 const isSilent = (asked: boolean, { isDeactivated }: Mentionable): boolean => asked || isDeactivated === true;

@@ -1,11 +1,8 @@
 import { fenceAt, holdsMarkdown } from './fence.ts';
+import { markdownSource } from './source.ts';
 
 const ITEM = /^ *([*+-]|\d\.) +/;
 const TAB_WIDTH = 4;
-
-/** Delimiters of internal marks; they are removed from the input. */
-export const MARK_START = '\u0002';
-export const MARK_END = '\u0003';
 
 /** Inserts a blank line before a list that follows text, or a list of the other kind. */
 export function separateLists(lines: readonly string[]): string[] {
@@ -33,7 +30,7 @@ export function separateLists(lines: readonly string[]): string[] {
 
 /** Two newlines end the text, so that every block ends with a blank line. */
 export function linesOf(content: string): string[] {
-  return content.replaceAll(MARK_START, '').replaceAll(MARK_END, '').replace(/\r\n?/g, '\n').concat('\n\n').split('\n');
+  return markdownSource(content).concat('\n\n').split('\n');
 }
 
 /** Replaces tabs by spaces, and removes spaces from blank lines. */

@@ -9,7 +9,7 @@ interface Borders {
 /** A header row, a row of dashes with as many cells, and body rows. */
 export const table: BlockRule = (_parser, parent, content) => {
   if (!content.includes('|')) return false;
-  const rows = content.split('\n').map((row) => row.replace(/^ +/, '').replace(/ +$/, ''));
+  const rows = content.split('\n').map((row) => row.replace(/^ +/, '').replace(/(?<! ) +$/, ''));
   const [header = '', separator] = rows;
   if (separator === undefined || !/^[|:\- ]*$/.test(separator)) return false;
   const borders = { left: header.startsWith('|'), right: endsWithBorder(header) };
@@ -28,7 +28,7 @@ export const table: BlockRule = (_parser, parent, content) => {
 const hasBorder = (row: string): boolean => row.startsWith('|') || endsWithBorder(row);
 
 function endsWithBorder(row: string): boolean {
-  return row.endsWith('|') && (/\\*(?=\|$)/.exec(row)?.[0].length ?? 0) % 2 === 0;
+  return row.endsWith('|') && (/(?<!\\)\\*(?=\|$)/.exec(row)?.[0].length ?? 0) % 2 === 0;
 }
 
 function alignmentOf(cell: string): string | undefined {

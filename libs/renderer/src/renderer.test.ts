@@ -40,11 +40,11 @@ test.each([
   ['pgsql', '$'],
   ['livescript', '$'],
   ['java', '$'],
-])('%s made of %j, whose grammar takes seconds, is shown as typed', async (language, piece) => {
+])('%s made of %j, whose grammar takes seconds, is shown without colors', async (language, piece) => {
   hit.length = 0;
-  const content = `\`\`\`${language}\n${piece.repeat(9_900)}\n\`\`\``;
-  expect(await html(content)).toBe(`<p>${content.replaceAll('\n', '<br>\n')}</p>`);
-  expect(hit).toEqual(['cpu']);
+  const code = piece.repeat(9_900);
+  expect(await html(`\`\`\`${language}\n${code}\n\`\`\``)).toContain(`<code>${code}\n</code>`);
+  expect(hit).toEqual([]);
 });
 
 test('code is highlighted in the render threads', async () => {
@@ -157,7 +157,7 @@ test('a job that slightly exceeds its time does not end its thread', async () =>
     waitMs: 60_000,
     wallMs: 60_000,
   });
-  const slow = `\`\`\`yaml\n${'- - '.repeat(2_400)}\n\`\`\``;
+  const slow = `\`\`\`yaml\n${`${'- - '.repeat(100)}\n`.repeat(24)}\`\`\``;
   const first = await impatient.render(somebody(), slow, emptyContext);
   expect(first.html).not.toContain('<pre>');
   expect(limits).toEqual(['cpu']);

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { ChatError, type Operation, unavailable } from '@natter/contracts';
 import { type Answers, type Claim, KeyTaken, replay, sql, toStored } from '@natter/database';
 import { JsonPieces } from './json-pieces.ts';
+import { requestText } from './request-text.ts';
 import type { Envelope } from './wire.ts';
 
-/** Identifies the content of a request that has a key. */
-export type Fingerprint = (request: string) => string;
+/** Identifies the content of a request that has a key. Fingerprints with a former secret follow the current one. */
+export type Fingerprint = (request: string) => readonly [string, ...string[]];
 
-export const plainFingerprint: Fingerprint = (request) => createHash('sha256').update(request).digest('base64url');
+export const plainFingerprint: Fingerprint = (request) => [createHash('sha256').update(request).digest('base64url')];
 
 /** A request on the bus that its caller may repeat: the id stays the same, `attempt` counts repetitions. */
 export interface BusCall {
@@ -33,12 +34,25 @@ export function claimOf(
   const userId = actor?.userId ?? 0;
   const given = params as Record<string, unknown>;
   const named = meta.idempotencyKey ?? given.idempotency_key;
-  const request = (): string => fingerprint(`${operation.name} ${JSON.stringify(withoutFileKey(operation, given))}`);
-  if (typeof named === 'string') return { userId, namedBy: 'key', key: `key:${named}`, fingerprint: request() };
+  if (typeof named === 'string')
+    return { userId, namedBy: 'key', key: `key:${named}`, ...identityOf(operation, given, fingerprint) };
   const local = operation.retriedBy?.map((name) => given[name]);
   if (local?.every((value) => value !== undefined))
-    return { userId, namedBy: 'local', key: `local:${local.join(':')}`, fingerprint: request() };
+    return { userId, namedBy: 'local', key: `local:${local.join(':')}`, ...identityOf(operation, given, fingerprint) };
   return call && { userId, namedBy: 'call', key: `call:${call.id}`, fingerprint: '' };
+}
+
+function identityOf(
+  operation: Operation,
+  params: Record<string, unknown>,
+  fingerprint: Fingerprint,
+): Pick<Claim, 'fingerprint' | 'otherFingerprints'> {
+  const sent = withoutFileKey(operation, params);
+  // Processes of the previous release, which run beside this one during an upgrade, know only a fingerprint of all
+  // parameters in the order of the contract. The next release can store the one that does not depend on the contract.
+  const [stored, ...former] = fingerprint(`${operation.name} ${JSON.stringify(sent)}`);
+  const otherFingerprints = () => [...former, ...fingerprint(requestText(operation, sent))];
+  return { fingerprint: stored, otherFingerprints };
 }
 
 /**

@@ -1,6 +1,10 @@
 import { headers, type Msg, type NatsConnection, TimeoutError } from '@nats-io/nats-core';
 import { expect, test } from 'vitest';
 import { createBlocks } from './blocks.ts';
+import { broker, maxPayload } from './in-memory-nats.ts';
+import { Block, listOf, type Piece } from './json-pieces.ts';
+
+const log = { error: () => undefined };
 
 /** Answers each part after a moment, and knows how many were asked for at a time. */
 function connectionWithParts() {
@@ -25,7 +29,7 @@ function messageOf(parts: string): Msg {
 
 test('parts of a message are requested a few at a time and assembled in order', async () => {
   const { seen, connection } = connectionWithParts();
-  const [bytes] = (await createBlocks(connection, 'users').read(messageOf('40'), performance.now() + 5_000)) as [
+  const [bytes] = (await createBlocks(connection, 'users', log).read(messageOf('40'), performance.now() + 5_000)) as [
     Buffer,
   ];
   expect(bytes.toString()).toBe(Array.from({ length: 40 }, (_, index) => `<${index}>`).join(''));
@@ -43,7 +47,9 @@ test('a part whose request was lost is requested again', async () => {
       return connection.request(subject, name);
     },
   } as unknown as NatsConnection;
-  const [bytes] = (await createBlocks(lossy, 'users').read(messageOf('3'), performance.now() + 30_000)) as [Buffer];
+  const [bytes] = (await createBlocks(lossy, 'users', log).read(messageOf('3'), performance.now() + 30_000)) as [
+    Buffer,
+  ];
   expect(bytes.toString()).toBe('<0><1><2>');
   expect(asked).toHaveLength(3);
   expect(Math.max(...asked)).toBeLessThan(3_000);
@@ -56,54 +62,22 @@ test('the wait for a part that never arrives ends at the deadline', async () => 
     request: (_: string, __: string, { timeout }: { timeout: number }) =>
       new Promise((_, reject) => setTimeout(() => reject(new TimeoutError()), timeout)),
   } as unknown as NatsConnection;
-  const read = createBlocks(connection, 'users').read(messageOf('2'), performance.now() + 50);
+  const read = createBlocks(connection, 'users', log).read(messageOf('2'), performance.now() + 50);
   await expect(read).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });
 
 test.each(['1000000000', 'NaN', 'x'])('a message of %s parts is rejected before any is requested', async (parts) => {
   const { seen, connection } = connectionWithParts();
-  await expect(createBlocks(connection, 'users').read(messageOf(parts), performance.now() + 5_000)).rejects.toThrow(
-    'too many',
-  );
+  await expect(
+    createBlocks(connection, 'users', log).read(messageOf(parts), performance.now() + 5_000),
+  ).rejects.toThrow('too many');
   expect(seen.asked).toBe(0);
 });
 
-/** Carries requests between processes in memory. `lose` decides which answers are lost. */
-function broker(lose: (asked: number) => boolean) {
-  const receivers = new Map<string, (message: Msg) => void>();
-  const confirmed: string[] = [];
-  let asked = 0;
-  const messageWith = (name: string, reply?: (data: Buffer) => void): Msg =>
-    ({
-      string: () => name,
-      ...(reply ? { reply: 'inbox' } : {}),
-      respond: (data?: Buffer) => reply?.(data ?? Buffer.alloc(0)),
-    }) as unknown as Msg;
-  const connection = {
-    subscribe: (subject: string, { callback }: { callback: (error: null, message: Msg) => void }) =>
-      receivers.set(subject, (message) => callback(null, message)),
-    publish: (subject: string, name: string) => {
-      confirmed.push(name);
-      receivers.get(subject)?.(messageWith(name));
-    },
-    request: (subject: string, name: string) =>
-      new Promise((resolve, reject) => {
-        const isLost = lose(++asked);
-        receivers.get(subject)?.(
-          messageWith(name, (data) => {
-            if (isLost) reject(new TimeoutError());
-            else resolve({ data });
-          }),
-        );
-      }),
-  };
-  return { connection: connection as unknown as NatsConnection, confirmed };
-}
-
 test('a block whose answer was lost is sent again, and is forgotten after it has arrived', async () => {
   const { connection, confirmed } = broker((asked) => asked === 1);
-  const owner = createBlocks(connection, 'messaging');
-  const receiver = createBlocks(connection, 'gateway');
+  const owner = createBlocks(connection, 'messaging', log);
+  const receiver = createBlocks(connection, 'gateway', log);
   const result = Buffer.alloc(600_000, 'a large result ');
   const offered = (): Msg => {
     const all = headers();
@@ -121,12 +95,12 @@ test('blocks that were sent and not confirmed take a quarter of the room for blo
   const { connection } = broker(() => false);
   // Like a process of the previous release.
   const silent = { ...connection, publish: () => undefined };
-  const owner = createBlocks(connection, 'messaging');
-  const receiver = createBlocks(silent as unknown as NatsConnection, 'gateway');
+  const owner = createBlocks(connection, 'messaging', log);
+  const receiver = createBlocks(silent as unknown as NatsConnection, 'gateway', log);
   const all = headers();
   const data = Buffer.from(owner.offer([Buffer.alloc(80 * 1024 * 1024)], all));
   const end = performance.now() + 30_000;
-  const pieces = await receiver.read({ headers: all, string: () => data.toString() } as unknown as Msg, end);
+  const pieces = await receiver.read({ headers: all, data } as unknown as Msg, end);
   await receiver.fetch(pieces, end);
   const again = await Promise.allSettled(pieces.map((piece) => receiver.fetch([piece], end)));
   const bytes = again
@@ -134,4 +108,43 @@ test('blocks that were sent and not confirmed take a quarter of the room for blo
     .reduce((sum, { length }) => sum + length, 0);
   expect(bytes).toBeGreaterThan(60 * 1024 * 1024);
   expect(bytes).toBeLessThanOrEqual(64 * 1024 * 1024 + 2);
+});
+
+/** The pieces that a receiver puts together. */
+async function transferred({ connection }: ReturnType<typeof broker>, pieces: readonly Piece[]) {
+  const all = headers();
+  const payload = createBlocks(connection, 'users', log).offer(pieces, all);
+  expect(payload.length).toBeLessThanOrEqual(maxPayload);
+  const receiver = createBlocks(connection, 'gateway', log);
+  const end = performance.now() + 30_000;
+  const read = await receiver.read({ headers: all, data: payload } as unknown as Msg, end);
+  return Buffer.concat(await receiver.fetch(read, end)).toString();
+}
+
+test('blocks that no message of NATS can carry arrive complete', async () => {
+  const texts = ['a', 'ü', '漢'].map((letter) => JSON.stringify(letter.repeat(700_000)));
+  const got = await transferred(
+    broker(() => false),
+    listOf(texts.map((text) => new Block(text))).pieces,
+  );
+  expect(got).toBe(`[${texts.join(',')}]`);
+});
+
+test('so many short pieces that no message of NATS can carry their list arrive complete', async () => {
+  const texts = Array.from({ length: 1_000 }, (_, index) => JSON.stringify(`"${index}"`.repeat(500)));
+  const got = await transferred(
+    broker(() => false),
+    listOf(texts.map((text) => new Block(text))).pieces,
+  );
+  expect(got).toBe(`[${texts.join(',')}]`);
+});
+
+test('a part that NATS refuses is not asked for again, and the process hears further requests', async () => {
+  let asked = 0;
+  const counting = broker(() => ++asked < 0, 100_000);
+  await expect(transferred(counting, listOf([new Block('a'.repeat(200_000))]).pieces)).rejects.toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+  });
+  expect(asked).toBe(1);
+  expect(await transferred(counting, listOf([new Block('b'.repeat(90_000))]).pieces)).toHaveLength(90_002);
 });

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Msg, type MsgHdrs, type NatsConnection, TimeoutError } from '@nats-io/nats-core';
 import { limits, unavailable } from '@natter/contracts';
 import { LRUCache } from 'lru-cache';
-import { Block, nameOf, type Piece } from './json-pieces.ts';
+import { Block, inParts, nameOf, type Piece } from './json-pieces.ts';
+import type { Logger } from './logging.ts';
+import { subscribe } from './subscribe.ts';
 
 /**
  * Transfers messages that are larger than NATS permits (snapshots of realms, uploaded files), in one of two ways.
@@ -39,6 +41,8 @@ const partsSubjectHeader = 'Natter-Parts-Subject';
 const abreast = 4;
 /** Shorter pieces are part of the message. */
 const inlineBytes = 8 * 1024;
+/** A longer list of pieces travels in parts, which processes of the previous release do not expect. */
+const maxListBytes = 768 * 1024;
 /** How long an offer can be fetched. */
 const offeredMs = 30_000;
 const settleMs = 1_000;
@@ -57,7 +61,7 @@ const forgetEveryMs = 10_000;
 
 type Listed = string | { subject: string; name: string; isKept: boolean };
 
-export function createBlocks(connection: NatsConnection, user: string): Blocks {
+export function createBlocks(connection: NatsConnection, user: string, log: Pick<Logger, 'error'>): Blocks {
   const subject = `natter-parts.${user}.${randomUUID()}`;
   const offers = (maxSize: number) =>
     new LRUCache<string, { bytes: Uint8Array; isKept: boolean }>({
@@ -73,22 +77,29 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
   }, forgetEveryMs).unref();
   const kept = new LRUCache<string, Uint8Array>({ maxSize: keptBlockBytes, sizeCalculation: ({ length }) => length });
   let lastOffer = Number.NEGATIVE_INFINITY;
-  connection.subscribe(subject, {
-    callback: (error, request) => {
-      if (error) return;
-      const name = request.string();
-      if (!request.reply) {
-        if (name.startsWith(received)) sent.delete(name.slice(received.length));
-        return;
-      }
-      const block = offered.get(name) ?? sent.get(name);
-      request.respond(block?.bytes);
-      if (block?.isKept !== false) return;
-      // No other receiver knows the name, but this one asks again if the answer is lost.
-      offered.delete(name);
-      sent.set(name, block);
-    },
+  subscribe(connection, subject, log, (request) => {
+    const name = request.string();
+    if (!request.reply) {
+      if (name.startsWith(received)) sent.delete(name.slice(received.length));
+      return;
+    }
+    const block = offered.get(name) ?? sent.get(name);
+    give(request, block?.bytes);
+    if (block?.isKept !== false) return;
+    // No other receiver knows the name, but this one asks again if the answer is lost.
+    offered.delete(name);
+    sent.set(name, block);
   });
+
+  /** Without an answer the receiver would ask again and again for what a NATS server does not take. */
+  function give(request: Msg, bytes: Uint8Array | undefined): void {
+    try {
+      request.respond(bytes);
+    } catch (error) {
+      log.error({ err: error, bytes: bytes?.length }, 'NATS did not take a part of a message');
+      request.respond();
+    }
+  }
 
   function put(name: string, bytes: Uint8Array, isKept: boolean): Listed {
     offered.set(name, { bytes, isKept });
@@ -98,15 +109,14 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
 
   function list(piece: Piece): Listed[] {
     if (piece instanceof Block)
-      return piece.bytes.length <= inlineBytes ? [textOf(piece.bytes)] : [put(piece.name, piece.bytes, true)];
+      return piece.bytes.length <= inlineBytes
+        ? [textOf(piece.bytes)]
+        : piece.parts.map(({ name, bytes }) => put(name, bytes, true));
     if (!(piece instanceof Uint8Array)) return [piece];
     if (piece.length <= inlineBytes) return [textOf(piece)];
     // The first and the last byte stay in the message, because `joinObjects` removes the braces.
-    const end = piece.length - 1;
-    const blocks: Listed[] = [];
-    for (let at = 1; at < end; at += limits.busBlockBytes)
-      blocks.push(put(randomUUID(), piece.subarray(at, Math.min(at + limits.busBlockBytes, end)), false));
-    return [textOf(piece.subarray(0, 1)), ...blocks, textOf(piece.subarray(end))];
+    const blocks = inParts(piece.subarray(1, -1)).map((part) => put(randomUUID(), part, false));
+    return [textOf(piece.subarray(0, 1)), ...blocks, textOf(piece.subarray(-1))];
   }
 
   async function ask({ subject, name, isKept }: Exclude<Listed, string>, end: number): Promise<Uint8Array> {
@@ -159,6 +169,31 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     return fetched as Uint8Array[];
   }
 
+  function offerBytes(bytes: Uint8Array, headers: MsgHdrs, forMs = offeredMs) {
+    const parts = inParts(bytes);
+    if (parts.length <= 1) return { payload: bytes, end: () => undefined };
+    const subject = `natter-parts.${user}.${randomUUID()}`;
+    const subscription = subscribe(connection, subject, log, (request) => {
+      if (request.reply) give(request, parts[Number(request.string())]);
+    });
+    const timer = setTimeout(() => subscription.unsubscribe(), forMs);
+    subscription.closed.then(() => clearTimeout(timer));
+    headers.set(partsHeader, String(parts.length));
+    headers.set(partsSubjectHeader, subject);
+    lastOffer = performance.now();
+    return { payload: parts[0] as Uint8Array, end: () => subscription.unsubscribe() };
+  }
+
+  /** All bytes of a message, of which `message` may be the first part. */
+  async function wholeOf({ headers, data }: Msg, end: number): Promise<Uint8Array> {
+    const parts = Number(headers?.get(partsHeader) || 1);
+    if (parts === 1) return data;
+    if (!(parts <= maxParts)) throw new Error(`${parts} parts of a message are too many`);
+    const subject = headers?.get(partsSubjectHeader) ?? '';
+    const rest = Array.from({ length: parts - 1 }, (_, index) => ({ subject, name: String(index + 1), isKept: false }));
+    return Buffer.concat([data, ...(await fetchAll(rest, end))]);
+  }
+
   return {
     subject,
 
@@ -166,43 +201,16 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
       const [only] = pieces;
       if (pieces.length === 1 && only instanceof Uint8Array && only.length <= limits.busBlockBytes) return only;
       headers.set(header, '1');
-      return Buffer.from(JSON.stringify(pieces.flatMap(list)));
+      const listed = Buffer.from(JSON.stringify(pieces.flatMap(list)));
+      return listed.length <= maxListBytes ? listed : offerBytes(listed, headers).payload;
     },
 
-    offerBytes(bytes, headers, forMs = offeredMs) {
-      if (bytes.length <= limits.busBlockBytes) return { payload: bytes, end: () => undefined };
-      const subject = `natter-parts.${user}.${randomUUID()}`;
-      const part = (index: number): Uint8Array =>
-        bytes.subarray(index * limits.busBlockBytes, (index + 1) * limits.busBlockBytes);
-      const subscription = connection.subscribe(subject, {
-        callback: (error, request) => {
-          if (!error && request.reply) request.respond(part(Number(request.string())));
-        },
-      });
-      const timer = setTimeout(() => subscription.unsubscribe(), forMs);
-      subscription.closed.then(() => clearTimeout(timer));
-      headers.set(partsHeader, String(Math.ceil(bytes.length / limits.busBlockBytes)));
-      headers.set(partsSubjectHeader, subject);
-      lastOffer = performance.now();
-      return { payload: part(0), end: () => subscription.unsubscribe() };
-    },
+    offerBytes,
 
     async read(message, end) {
-      const { headers } = message;
-      if (headers?.has(header))
-        return (JSON.parse(message.string()) as Listed[]).map((one) =>
-          typeof one === 'string' ? Buffer.from(one) : one,
-        );
-      const parts = Number(headers?.get(partsHeader) || 1);
-      if (parts === 1) return [message.data];
-      if (!(parts <= maxParts)) throw new Error(`${parts} parts of a message are too many`);
-      const subject = headers?.get(partsSubjectHeader) ?? '';
-      const rest = Array.from({ length: parts - 1 }, (_, index) => ({
-        subject,
-        name: String(index + 1),
-        isKept: false,
-      }));
-      return [Buffer.concat([message.data, ...(await fetchAll(rest, end))])];
+      const bytes = await wholeOf(message, end);
+      if (!message.headers?.has(header)) return [bytes];
+      return (JSON.parse(textOf(bytes)) as Listed[]).map((one) => (typeof one === 'string' ? Buffer.from(one) : one));
     },
 
     fetch: fetchAll,

@@ -264,8 +264,9 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
 
   async function readReply(reply: Msg, end: number): Promise<Piece[]> {
     const code = reply.headers?.get(errorHeader);
-    if (!code) return blocks.read(reply, end);
-    const { message, extra, status } = decodeJson([reply.data]) as {
+    const pieces = await blocks.read(reply, end);
+    if (!code) return pieces;
+    const { message, extra, status } = decodeJson(await blocks.fetch(pieces, end)) as {
       message: string;
       extra: Record<string, unknown>;
       status: number;

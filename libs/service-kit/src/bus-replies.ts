@@ -18,7 +18,8 @@ export function createReplies(blocks: Blocks, lag: LagMeter): Replies {
   function refuse(message: Msg, { code, message: text, extra, status }: ChatError, spentMs: () => number): void {
     const h = costHeaders(spentMs);
     h.set(errorHeader, code);
-    message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
+    const bytes = Buffer.from(JSON.stringify({ message: text, extra, status }));
+    message.respond(blocks.offerBytes(bytes, h).payload, { headers: h });
   }
 
   function costHeaders(spentMs: () => number): MsgHdrs {

@@ -29,6 +29,7 @@ import { release } from './release.ts';
 import type { Freshness } from './retry-on-changed-versions.ts';
 import { type Kept, runHandler } from './run-handler.ts';
 import { watchStandstills } from './standstills.ts';
+import { subscribe } from './subscribe.ts';
 import { inSpan } from './tracing.ts';
 import {
   askHeader,
@@ -90,7 +91,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
   const replies = createReplies(blocks, lag);
   const toChatError = createFailureLog();
   const freshness: Freshness = {
-    catchUp: async () => ({ isStale: false, realmVersion: undefined, isComplete: false }),
+    catchUp: async () => ({ isStale: false, realmVersion: undefined, isComplete: true }),
     refreshActor,
     permits: undefined,
     units: undefined,
@@ -114,12 +115,9 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       checkHandlers(name, all);
       const service = await new Svcm(nats).add({ ...identityOf(name), queue: name });
       services.push(service);
-      nats.subscribe(cancelSubjectOf(name, '*'), {
-        callback: (error, message) => {
-          if (error) return;
-          if (message.headers?.has(askHeader)) answerWorkedOn(message);
-          else cancellable.get(`${callerOf(message)} ${message.string()}`)?.();
-        },
+      subscribe(nats, cancelSubjectOf(name, '*'), log, (message) => {
+        if (message.headers?.has(askHeader)) answerWorkedOn(message);
+        else cancellable.get(`${callerOf(message)} ${message.string()}`)?.();
       });
       for (const handler of all)
         for (const endpoint of namesOf(handler.operation))
@@ -180,13 +178,11 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
   /** Serves requests that are sent to this process directly while another process of the service hangs. */
   function takeDirectly(name: ServiceName, handlers: Handlers): void {
     const handlerOf = new Map(handlers.map((handler) => [handler.operation.name, handler]));
-    const subscription = nats.subscribe(directSubjectOf({ service: name, name: '*' }, blocks.subject, '*'), {
-      callback: (error, message) => {
-        // A NATS server with the configuration of the previous release refuses the subscription.
-        if (error) return;
-        const handler = handlerOf.get(operationNameOf(message.subject));
-        if (handler) admit(message, handler);
-      },
+    // A NATS server with the configuration of the previous release refuses the subscription.
+    const subject = directSubjectOf({ service: name, name: '*' }, blocks.subject, '*');
+    const subscription = subscribe(nats, subject, log, (message) => {
+      const handler = handlerOf.get(operationNameOf(message.subject));
+      if (handler) admit(message, handler);
     });
     direct.push(subscription);
   }

@@ -6,6 +6,7 @@ import { type BusServer, createBusServer } from './bus-server.ts';
 import { type Lag, startLagMeter, worstOf } from './lag.ts';
 import { watchLostCalls } from './lost-calls.ts';
 import { type Pinged, ping } from './ping.ts';
+import { subscribe } from './subscribe.ts';
 
 export type { CallOptions } from './bus-client.ts';
 export * from './handlers.ts';
@@ -39,8 +40,8 @@ const flushMs = 5_000;
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const { log, metrics, name } = options;
   const { nats, onReconnect } = await openBusConnection(options);
-  const blocks = createBlocks(nats, name);
-  const lost = watchLostCalls(nats, name);
+  const blocks = createBlocks(nats, name, log);
+  const lost = watchLostCalls(nats, name, log);
   onReconnect(() => lost.reconnected());
   const client = createBusClient(nats, blocks, lost, name);
   const lag = startLagMeter();
@@ -68,16 +69,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     },
 
     subscribe: (subject, receive) => {
-      const subscription = nats.subscribe(subject, {
-        callback: (error, message) => {
-          if (error) return;
-          try {
-            receive(message.data, message.subject);
-          } catch (failure) {
-            log.error({ err: failure, subject }, 'decoding a bus message failed');
-          }
-        },
-      });
+      const subscription = subscribe(nats, subject, log, (message) => receive(message.data, message.subject));
       return () => subscription.unsubscribe();
     },
 

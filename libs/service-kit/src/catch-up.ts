@@ -1,12 +1,13 @@
-import { type Consumer, createBatcher, type Database, sql } from '@natter/database';
+import { type Consumer, createBatcher, type Database, pause, sql } from '@natter/database';
 import { z } from 'zod';
 
 /**
  * Waits until this service's projections include everything committed in the realm before the call, so that a client
  * sees each acknowledged change in its next request to any service. Gives up after three seconds, because an old answer
- * is better than none; then the result is not `complete`. The result also says whether a version in `expected` is
- * outdated, and contains the realm's version. `reader`: the user that the request reads for, or `all`. A service then
- * also waits for messages that follow from the commits and that the reader may find.
+ * is better than none; then `isComplete` is false, and the caller must not refuse for what the projections lack. The
+ * result also says whether a version in `expected` is outdated, and contains the realm's version. `reader`: the user that
+ * the request reads for, or `all`. A service then also waits for messages that follow from the commits and that the
+ * reader may find.
  */
 export type CatchUp = (
   realmId: number,
@@ -20,24 +21,34 @@ const lookAgainMs = 20;
 const glanceRow = z.object({ number: z.number(), found: z.boolean(), versions: z.record(z.string(), z.number()) });
 const behindRow = z.object({ number: z.number(), behind: z.array(z.string()) });
 
+/**
+ * Concurrent requests of a realm share one query, which never starts before the requests that it serves. No realm waits
+ * for the query of another one.
+ */
+function createSharedQuery<Q, A>(query: (realmId: number, asked: Q[]) => Promise<A>) {
+  const realms = new Map<number, { requests: number; ask: (asked: Q) => Promise<A> }>();
+  const queriesOf = (realmId: number) =>
+    createBatcher(async (asked: Q[]) => {
+      const answer = await query(realmId, asked);
+      return asked.map(() => answer);
+    });
+  return async (realmId: number, asked: Q): Promise<A> => {
+    const realm = realms.get(realmId) ?? { requests: 0, ask: queriesOf(realmId) };
+    realms.set(realmId, realm);
+    realm.requests++;
+    try {
+      return await realm.ask(asked);
+    } finally {
+      if (--realm.requests === 0) realms.delete(realmId);
+    }
+  };
+}
+
 export function createCatchUp(database: Database, schema: string, consumers: () => readonly Consumer[]): CatchUp {
   const table = sql.identifier([schema, 'consumer']);
-  /** Concurrent requests of a realm share one query. A query never starts before the requests that it serves. */
-  const glance = createBatcher(async (asked: { realmId: number; keys: string[] }[]) => {
-    const keysOf = new Map<number, Set<string>>();
-    for (const { realmId, keys } of asked) keysOf.set(realmId, new Set([...(keysOf.get(realmId) ?? []), ...keys]));
-    const seen = await Promise.all(
-      [...keysOf].map(async ([realmId, keys]) => [realmId, await glanceAt(realmId, [...keys])] as const),
-    );
-    const byRealm = new Map(seen);
-    return asked.map(({ realmId }) => byRealm.get(realmId) as z.infer<typeof glanceRow>);
-  });
-
-  const firstLook = createBatcher(async (asked: { realmId: number }[]) => {
-    const realmIds = [...new Set(asked.map(({ realmId }) => realmId))];
-    const seen = new Map(await Promise.all(realmIds.map(async (id) => [id, await look(id)] as const)));
-    return asked.map(({ realmId }) => seen.get(realmId) as z.infer<typeof behindRow>);
-  });
+  const glance = createSharedQuery((realmId, asked: string[][]) => glanceAt(realmId, [...new Set(asked.flat())]));
+  const firstLook = createSharedQuery((realmId) => look(realmId));
+  const laterLook = createSharedQuery((realmId, targets: number[]) => look(realmId, Math.max(...targets)));
 
   /** Whether there are new events for any consumer, as far as this process has read; usually there are none. */
   function glanceAt(realmId: number, keys: string[]) {
@@ -73,23 +84,23 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
 
   return async (realmId, expected = {}) => {
     const all = consumers();
-    const quick = await glance({ realmId, keys: [...Object.keys(expected), 'realm'] });
+    const quick = await glance(realmId, [...Object.keys(expected), 'realm']);
     const realmVersion = quick.versions.realm;
     const isStale = Object.entries(expected).some(([key, version]) => quick.versions[key] !== version);
     if (!quick.found) {
       for (const consumer of all) consumer.sawNothing(realmId, quick.number);
       return { isStale, realmVersion, isComplete: true };
     }
-    const { number: target, behind } = await firstLook({ realmId });
+    const { number: target, behind } = await firstLook(realmId, undefined);
     const late = all.filter(({ name }) => behind.includes(name));
     const end = performance.now() + waitMs;
     // Events applied by this process are known here; those applied by another process are only visible in the table.
     for (let nextLook = performance.now() + lookAgainMs; ; ) {
       const isComplete = late.every((consumer) => consumer.through(realmId) >= target);
       if (isComplete || performance.now() > end) return { isStale, realmVersion, isComplete };
-      await new Promise((resolve) => setTimeout(resolve, stepMs));
+      await pause(stepMs);
       if (performance.now() < nextLook) continue;
-      await look(realmId, target);
+      await laterLook(realmId, target);
       nextLook = performance.now() + lookAgainMs;
     }
   };

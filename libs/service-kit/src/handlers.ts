@@ -12,8 +12,6 @@ export interface Context {
   log: Logger;
   /** 0 at first; higher when the handler runs again because expected versions changed: caches must be refreshed. */
   attempt: number;
-  /** This service's projections include everything committed before this attempt. */
-  hasCaughtUp: boolean;
   /** Ends when the caller gives up. Statements and calls of a handler end with it automatically. */
   deadline: Deadline;
   /** The signal of the deadline. */

@@ -10,6 +10,7 @@ export {
   tenantWithoutAccount,
   untilDeadline,
   WaitingTasks,
+  wideNetwork,
   withDeadline,
 } from '@natter/database';
 export { scheduledSubject } from '@natter/event-log';
@@ -42,5 +43,4 @@ export * from './stop-all.ts';
 export { inSpan, spanOfDelivery } from './tracing.ts';
 export { surviveUnhandledErrors } from './unhandled.ts';
 export * from './user-visibility.ts';
-export { wideNetwork } from './wide-network.ts';
 export type { Writing } from './writes.ts';

@@ -1,17 +1,25 @@
 import { createHash } from 'node:crypto';
+import { limits } from '@natter/contracts';
 
 /**
- * Bytes that several answers share. The name identifies the content, so a process that has them does not fetch them
- * again. The text need not be a JSON value of its own, for example some members of a list.
+ * Bytes that several answers share, in parts that one message can carry. The name of a part identifies its content, so a
+ * process that has it does not fetch it again. The text need not be a JSON value of its own, for example some members of
+ * a list.
  */
 export class Block {
   readonly bytes: Uint8Array;
-  readonly name: string;
+  readonly parts: readonly { name: string; bytes: Uint8Array }[];
   constructor(text: string) {
     this.bytes = Buffer.from(text);
-    this.name = nameOf(this.bytes);
+    this.parts = inParts(this.bytes).map((bytes) => ({ name: nameOf(bytes), bytes }));
   }
 }
+
+/** Cuts bytes into parts that fit into a message of NATS. */
+export const inParts = (bytes: Uint8Array): Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / limits.busBlockBytes) }, (_, index) =>
+    bytes.subarray(index * limits.busBlockBytes, (index + 1) * limits.busBlockBytes),
+  );
 
 export const nameOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
 

@@ -36,7 +36,7 @@ async function callFor(lost: ReturnType<typeof watchLostCalls>, ms: number): Pro
 
 test('a hung process that started after its caller is detected even if no call was slow', async () => {
   const { nats, running, hung } = users();
-  const lost = watchLostCalls(nats, 'caller');
+  const lost = watchLostCalls(nats, 'caller', { error: () => undefined });
   running.add('first');
   await callFor(lost, 1_000);
   running.add('second');
@@ -54,7 +54,7 @@ test('a service that is not called is not probed', async () => {
   const { nats, running } = users();
   running.add('first');
   const publish = vi.spyOn(nats, 'publish');
-  const lost = watchLostCalls(nats, 'caller');
+  const lost = watchLostCalls(nats, 'caller', { error: () => undefined });
   await callFor(lost, 3_000);
   await vi.advanceTimersByTimeAsync(5_000);
   publish.mockClear();
@@ -64,7 +64,7 @@ test('a service that is not called is not probed', async () => {
 
 test('a call that may not be repeated waits for a process that responds', async () => {
   const { nats, running, hung } = users();
-  const lost = watchLostCalls(nats, 'caller');
+  const lost = watchLostCalls(nats, 'caller', { error: () => undefined });
   running.add('first').add('second');
   hung.add('first');
   const chosen = lost.confirmed('users');
@@ -82,7 +82,7 @@ test('a call that may not be repeated waits for a process that responds', async 
 
 test('a call that may not be repeated does not go to a process that hung after its last response', async () => {
   const { nats, running, hung } = users();
-  const lost = watchLostCalls(nats, 'caller');
+  const lost = watchLostCalls(nats, 'caller', { error: () => undefined });
   running.add('first').add('second');
   const before = lost.confirmed('users');
   await vi.advanceTimersByTimeAsync(10);
@@ -95,7 +95,7 @@ test('a call that may not be repeated does not go to a process that hung after i
 
 test('a caller that was stopped reads the responses before it considers processes hung', async () => {
   const { nats, running } = users();
-  const lost = watchLostCalls(nats, 'caller');
+  const lost = watchLostCalls(nats, 'caller', { error: () => undefined });
   running.add('first').add('second');
   await callFor(lost, 5_000);
   const now = performance.now();

@@ -1,4 +1,6 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
+import type { Logger } from './logging.ts';
+import { subscribe } from './subscribe.ts';
 import { askHeader, cancelSubjectOf, instanceHeader } from './wire.ts';
 
 /**
@@ -78,7 +80,7 @@ const rollCallMs = 2_000;
 /** Maximum number of ids in one question. */
 const maxAsked = 500;
 
-export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
+export function watchLostCalls(nats: NatsConnection, name: string, log: Pick<Logger, 'error'>): LostCalls {
   const calls = new Map<string, Watched>();
   /** Subjects of the processes of each service that was called, with the time of their last answer. */
   const instances = new Map<string, Map<string, number>>();
@@ -94,16 +96,13 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
   let asked = 0;
   let lookedAt = performance.now();
   let hasSkipped = false;
-  nats.subscribe(`${inbox}.>`, {
-    callback: (error, message) => {
-      if (error) return;
-      const [number, probe] = message.subject.slice(inbox.length + 1).split('.');
-      suspects.delete(message.headers?.get(instanceHeader) ?? '');
-      const question = questions.get(Number(number));
-      if (!question) return;
-      if (message.headers?.code === 503) nobodyAt(question, probe === undefined ? undefined : Number(probe));
-      else if (probe === undefined) answered(question, message);
-    },
+  subscribe(nats, `${inbox}.>`, log, (message) => {
+    const [number, probe] = message.subject.slice(inbox.length + 1).split('.');
+    suspects.delete(message.headers?.get(instanceHeader) ?? '');
+    const question = questions.get(Number(number));
+    if (!question) return;
+    if (message.headers?.code === 503) nobodyAt(question, probe === undefined ? undefined : Number(probe));
+    else if (probe === undefined) answered(question, message);
   });
 
   setInterval(look, lookEveryMs).unref();

@@ -63,6 +63,7 @@ async function runInLane(
   const { catchUp, refreshActor, gates, permits, units } = freshness;
   const { realmId } = meta;
   let actor = given;
+  /** This service's projections include everything committed before the current attempt. */
   let hasCaughtUp = false;
   const catchUpWith = async (basis?: Record<string, number>, reader?: number): Promise<boolean> => {
     const { isStale, realmVersion, isComplete } = await catchUp(realmId, basis, reader);
@@ -89,7 +90,6 @@ async function runInLane(
         return log();
       },
       attempt,
-      hasCaughtUp,
       deadline,
       get signal() {
         return deadline.signal;
@@ -113,8 +113,10 @@ async function runInLane(
       }
       return await (conflicts === 0 ? decide(attempt) : decideAgain(attempt));
     } catch (error) {
-      if (isForUsers && attempt === 0 && operation.projections === 'current-on-refusal' && isRefusal(error)) {
-        await catchUpWith();
+      // A refusal may follow from an outdated projection. It is the answer only on current ones.
+      if (isForUsers && !hasCaughtUp && isRefusal(error) && !claim?.stored) {
+        // Rejects at the deadline.
+        while (!hasCaughtUp) await catchUpWith();
         continue;
       }
       if (!isVersionsChanged(error)) throw error;

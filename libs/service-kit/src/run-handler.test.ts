@@ -1,5 +1,12 @@
-import { type Actor, eventQueueOperations, unavailable, userOperations } from '@natter/contracts';
-import { createLanes, type Deadline, withDeadline } from '@natter/database';
+import {
+  type Actor,
+  badRequest,
+  channelOperations,
+  eventQueueOperations,
+  unavailable,
+  userOperations,
+} from '@natter/contracts';
+import { createLanes, type Deadline, pause, withDeadline } from '@natter/database';
 import { expect, test } from 'vitest';
 import { handle } from './handlers.ts';
 import { createRecovery } from './recovery.ts';
@@ -44,6 +51,54 @@ test('a read that is refused for another reason does not run again', async () =>
   const errors = [unavailable(new Error('too busy')), unavailable()];
   await expect(answerAfter(errors)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   expect(errors.length).toBe(1);
+});
+
+/** The answer of a read that finds its channel once projections are current, which takes this many attempts to see. */
+async function answerOnceCurrent(attempts: number, deadlineMs: number) {
+  let left = attempts;
+  let runs = 0;
+  const handler = handle(channelOperations.getStreamId, async () => {
+    runs++;
+    if (left > 0) throw badRequest('Invalid channel name');
+    return { stream_id: 7 };
+  });
+  const catchUp: Freshness['catchUp'] = async () => {
+    await pause(1);
+    if (left > 0) left--;
+    return { isStale: false, realmVersion: undefined, isComplete: left === 0 };
+  };
+  const actor = { realmId: 1, userId: 5, role: 400, basis: {} };
+  const meta = { requestId: 'test', realmId: 1, client: 'test' };
+  const request = {
+    envelope: { meta, actor, params: { stream: 'new' } },
+    handler,
+    call: undefined,
+    isRetry: () => false,
+  };
+  const answer = await withDeadline(deadlineMs, (deadline: Deadline) =>
+    runHandler(
+      request as never,
+      {
+        freshness: { ...freshness, catchUp },
+        kept: undefined,
+        recovery: createRecovery(),
+        failedAfterCommit: () => undefined,
+      },
+      { deadline, log: () => undefined as never },
+    ),
+  ).catch((error: unknown) => error);
+  return { answer, runs };
+}
+
+test('a refusal on projections that are behind is decided again as soon as they are current', async () => {
+  expect(await answerOnceCurrent(5, 10_000)).toEqual({ answer: { stream_id: 7 }, runs: 2 });
+});
+
+test('a refusal on projections that stay behind until the deadline is no refusal but an outage', async () => {
+  expect(await answerOnceCurrent(Number.POSITIVE_INFINITY, 100)).toMatchObject({
+    answer: { code: 'SERVICE_UNAVAILABLE' },
+    runs: 1,
+  });
 });
 
 test('requests without an account share the turns of one realm, whichever realms they address', () => {

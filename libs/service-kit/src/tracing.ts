@@ -1,4 +1,14 @@
-import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
 import { whileRunning } from './stalls.ts';
 
 /**
@@ -10,21 +20,27 @@ export async function startTracing(
   { endpoint, ratio }: { endpoint: string | undefined; ratio: number },
 ): Promise<() => Promise<void>> {
   if (!endpoint) return async () => undefined;
+  recordedShare = ratio;
   const { exportSpans } = await import('./span-exporter.ts');
   return exportSpans(service, { endpoint, ratio });
 }
 
 const tracer = trace.getTracer('natter');
+let recordedShare = 0;
 
 type Attributes = Record<string, string | number | undefined>;
+type Parent = string | { ofClient: string };
 
-/** Runs `work` in a span; a failure marks the span. `parent`: the `traceparent` of the request. */
+/**
+ * Runs `work` in a span; a failure marks the span. `parent`: the `traceparent` of the request. That of a client only
+ * names the trace: this process decides whether the request is recorded.
+ */
 export async function inSpan<T>(
   name: string,
-  options: { kind: 'client' | 'server'; parent?: string | undefined; attributes?: Attributes },
+  options: { kind: 'client' | 'server'; parent?: Parent | undefined; attributes?: Attributes },
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  const from = options.parent === undefined ? context.active() : contextOf(options.parent);
+  const from = options.parent === undefined ? context.active() : contextUnder(options.parent);
   const kind = options.kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT;
   return tracer.startActiveSpan(name, { kind, attributes: options.attributes ?? {} }, from, async (span) => {
     try {
@@ -51,3 +67,12 @@ export function activeTrace(): string | undefined {
 }
 
 const contextOf = (traceparent: string) => propagation.extract(ROOT_CONTEXT, { traceparent });
+
+function contextUnder(parent: Parent): Context {
+  if (typeof parent === 'string') return contextOf(parent);
+  const from = contextOf(parent.ofClient);
+  const given = trace.getSpanContext(from);
+  if (!given) return from;
+  const traceFlags = Math.random() < recordedShare ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(from, { ...given, traceFlags });
+}

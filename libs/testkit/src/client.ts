@@ -68,15 +68,17 @@ export class Client {
 
   /**
    * Like the verb methods, but not answered with 503: on a busy machine a request may exceed its deadline, so it is sent
-   * again, under a key, so that it takes effect once. `few-repetitions.ts` limits how many requests of a file may need it.
+   * again, under a key, so that it takes effect once: the given one, or one of its own. `few-repetitions.ts` limits how
+   * many requests of a file may need it.
    */
   async patiently(method: string, path: string, form: Form = {}, given: Record<string, string> = {}): Promise<Answer> {
     const isRead = method === 'GET' || method === 'HEAD';
     // A local id of a queue is such a key.
     const hasNames = form.queue_id !== undefined && form.local_id !== undefined;
-    const needsKey = !isRead && this.email !== '' && !hasNames;
+    const hasKey = hasNames || given['idempotency-key'] !== undefined;
+    const needsKey = !isRead && this.email !== '' && !hasKey;
     const headers = { ...given, ...(needsKey ? { 'idempotency-key': randomUUID() } : {}) };
-    const until = isRead || this.email !== '' ? Date.now() + 120_000 : 0;
+    const until = isRead || hasKey || this.email !== '' ? Date.now() + 120_000 : 0;
     asked.requests++;
     for (let attempt = 0; ; attempt++) {
       const answer = await this.send(method, path, form, headers);

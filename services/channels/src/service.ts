@@ -16,6 +16,7 @@ import { invitedChannelsHandlers } from './channels/check-invited-channels.ts';
 import { createChannelHandlers } from './channels/create-channel.ts';
 import { emailHandlers } from './channels/get-channel-email.ts';
 import { groupUsesHandlers } from './channels/get-group-uses.ts';
+import { knownNamesHandlers } from './channels/get-known-names.ts';
 import { postingRulesHandlers } from './channels/get-posting-rules.ts';
 import { updateChannelHandlers } from './channels/update-channel.ts';
 import { createDefaultChannelsHandlers } from './default-channels/create-default-channels.ts';
@@ -71,6 +72,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
     ...emailHandlers(service),
     ...postingRulesHandlers(service),
     ...groupUsesHandlers(service),
+    ...knownNamesHandlers(service),
     ...invitedChannelsHandlers(service),
     ...listSubscribersHandlers(service),
     ...snapshotHandlers(service),

@@ -1,4 +1,4 @@
-import { type Database, type Executor, sql } from '@natter/database';
+import { type Database, type Executor, type Fragment, sql } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
 import { type Bus, type CommonConfig, createSharedCalls, type Owner, type Process } from '@natter/service-kit';
 import { z } from 'zod';
@@ -6,7 +6,6 @@ import { forget } from './record-cache.ts';
 import type { SweepMetrics } from './sweep-metrics.ts';
 
 const countRow = z.object({ count: z.number() });
-type Fragment = ReturnType<typeof sql.fragment>;
 
 const idRow = z.object({ queue_id: z.string() });
 const endedRow = z.object({ realm_id: z.number(), queue_id: z.string() });

@@ -69,9 +69,11 @@ export function endQueuesOfDeactivated({ consume, redis }: Owner, bus: Bus): voi
   consume({
     name: 'queues-of-deactivated',
     on: {
-      'realm_user/update': async (work, { body: { person } }) => {
+      'realm_user/update': async (work, { body: { person } }, number) => {
         if (person.is_active !== false) return;
-        const ended = await endQueues(work, work.realmId, sql.fragment`user_id = ${person.user_id}`);
+        // A later queue belongs to a user who was reactivated before this event was handled.
+        const earlier = sql.fragment`user_id = ${person.user_id} AND (record->>'start')::bigint < ${number}`;
+        const ended = await endQueues(work, work.realmId, earlier);
         // Announced before the commit, and before Redis, which may be slow. If the commit fails, the poll of a living
         // queue merely ends early.
         for (const queueId of ended)

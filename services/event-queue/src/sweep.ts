@@ -7,7 +7,7 @@ import { readLogKeys } from './read-log.ts';
 import type { SweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
-/** Interval, in sweeps, at which settled streams of idle realms are checked. */
+/** Interval, in sweeps, at which settled streams are checked again, and idle realms whose streams stayed behind. */
 const fullEvery = 20;
 /** Interval, in sweeps, at which a failover of Postgres is noticed. */
 const serverEvery = 4;
@@ -18,7 +18,8 @@ const settledRow = positionRow.extend({ dropped: z.number() });
 
 /**
  * Keeps streams complete. Realms with recent events whose stream is behind the record for a whole round are caught up;
- * after a reconnect, and after a restart or failover of Postgres, so are all realms with a stream. If a stream is ahead of the record or has another history, and
+ * after a reconnect, and after a restart or failover of Postgres, so are all realms with a stream. A stream that stays
+ * behind, because Redis refuses entries, is caught up later, although its realm has no recent events then. If a stream is ahead of the record or has another history, and
  * its end is signed by its owner, Postgres lost its tail: a new epoch begins.
  */
 export function startSweep(
@@ -42,6 +43,8 @@ export function startSweep(
   let clocks = new Map<number, number>();
   /** Clocks at which the stream was seen to be complete. */
   const settled = new Map<number, number>();
+  /** Realms whose streams were behind when they were looked at last. */
+  const behindRealms = new Set<number>();
   // An appender reported a conflict: compare this realm's entries.
   const doubted = new Set<number>();
   bus.subscribe(logConflictSubject, (payload) => {
@@ -108,6 +111,13 @@ export function startSweep(
           FROM log.realms(NULL) r LEFT JOIN ${recently} n ON n.realm_id = r.realm_id`
         : sql.type(realmRow)`SELECT realm_id, number, mark, epoch, true AS is_recent FROM ${recently}`,
     );
+    const seen = new Set(all.map((realm) => realm.realm_id));
+    for (const realmId of behindRealms) {
+      if (seen.has(realmId)) continue;
+      // Of all realms it is missing because it was deleted, otherwise because it has no recent events any more.
+      if (isOfAll) behindRealms.delete(realmId);
+      else if (round % fullEvery === 0) sweepAll = true;
+    }
     const realms = all.filter((realm) => settled.get(realm.realm_id) !== realm.number);
     if (realms.length === 0) return measured.behind(0);
     const pipeline = redis.redis.pipeline();
@@ -140,11 +150,19 @@ export function startSweep(
   ): Promise<void> {
     // A stream that Redis lost is rebuilt from its end; older entries are read from the record. Idle realms are left
     // alone: the next appender rebuilds the stream.
+    if (number === undefined && !realm.is_recent) behindRealms.delete(realm.realm_id);
     if (number === undefined)
       return realm.number > 0 && realm.is_recent
         ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000), realm.number)
         : undefined;
-    if (number < realm.number) return number < due ? appender.catchUp(realm.realm_id, number, realm.number) : undefined;
+    if (number >= realm.number) behindRealms.delete(realm.realm_id);
+    else {
+      behindRealms.add(realm.realm_id);
+      // Recent events may still be on their way from the process that committed them.
+      if (number >= due && realm.is_recent) return;
+      await appender.catchUp(realm.realm_id, number, realm.number);
+      return void behindRealms.delete(realm.realm_id);
+    }
     if (number === realm.number && mark === realm.mark) return void settled.set(realm.realm_id, number);
     // The entry may have been appended since the clock was read.
     const now = await database.maybeOne(

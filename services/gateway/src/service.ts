@@ -54,12 +54,12 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     requestsInFlight: () => fairShare.inFlight,
     requestsWaiting: () => lane.waiting + fairShare.waiting,
   });
-  const { fairShare, lane, inTurn } = createTurns(config, bus);
+  const { fairShare, lane, inTurn, isFull } = createTurns(config, bus);
   const delivery = { redis, inTurn, onDelivered: gatewayMetrics.delivered };
   const { tails, texts, polls, authenticator } = createDelivery({ config, log, bus }, delivery);
   const router = createRouter(operations);
   const rates = ratesOf(config);
-  const earlyRefusals = createEarlyRefusals(fairShare.refuses, rates.user);
+  const earlyRefusals = createEarlyRefusals(isFull, rates.user);
   const findRealm = createRealmFinder(bus, rates.anonymous);
   const slowRefusals = createSlowRefusals();
   const callers = createCallers({ authenticator, limiter: createRateLimiter(redis), rates, slowRefusals });
@@ -78,13 +78,15 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });
   const { answers } = server;
-  const admission = { router, callers, budget, answers, maxUploadBytes, findRealm, refusals };
+  const onSlowBody = () => gatewayMetrics.cut('slow');
+  const admission = { router, callers, budget, onSlowBody, answers, maxUploadBytes, findRealm, refusals };
   const serverStatus = createServerStatus(bus);
   const context = {
     ...{ bus, polls, answers, authenticator, callers, inTurn, earlyRefusals, bodyTurns, serverStatus, maxUploadBytes },
   };
   serveDocs(server.app);
-  const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)));
+  const pagePaths = operations.flatMap(({ page }) => page?.path ?? []);
+  const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)), pagePaths);
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
     url: '/*',
@@ -136,12 +138,20 @@ function createDelivery(
   const texts = createEventTexts(budgets.texts);
   const records = { maxQueues, maxRecordBytes: budgets.queues };
   const polls = createPolls({ bus, log: redis, verifier, tails, texts, onDelivered, inTurn, ...records });
-  const authenticator = createAuthenticator(bus, tails.isCurrent, budgets.actors);
+  const authenticator = createAuthenticator(bus, tails, budgets.actors);
   return { tails, texts, polls, authenticator };
 }
 
+interface Turns {
+  fairShare: FairShare;
+  lane: CostlyLane;
+  inTurn: InTurn;
+  /** Whether a request of the tenant would be refused, after so many others of the realm. */
+  isFull: FairShare['refuses'];
+}
+
 /** Costly requests wait in their lane first, then all requests for the share of their tenant. */
-function createTurns(config: GatewayConfig, bus: Bus): { fairShare: FairShare; lane: CostlyLane; inTurn: InTurn } {
+function createTurns(config: GatewayConfig, bus: Bus): Turns {
   const fairShare = createFairShare(bus.lag);
   const lane = createCostlyLane({
     lag: bus.lag,
@@ -149,7 +159,12 @@ function createTurns(config: GatewayConfig, bus: Bus): { fairShare: FairShare; l
     crowding: fairShare.crowding,
     quietLagMs: config.NATTER_QUIET_LAG_MS,
   });
-  return { fairShare, lane, inTurn: (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work)) };
+  return {
+    fairShare,
+    lane,
+    inTurn: (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work)),
+    isFull: (tenant, others) => fairShare.refuses(tenant, others) || lane.refuses(tenant),
+  };
 }
 
 interface Budgets {

@@ -104,7 +104,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   });
   await bus.announce('scheduler');
   const stopSweeps = startSweeps(owner.database, log);
-  const retention = { ...owner, channels, policies, readsOn: onceADay() };
+  const retention = { ...owner, channels, policies, readsOn: onceADay(), sizes: new Map<string, number>() };
   const onRetentionError = (error: unknown, place?: object): void =>
     log.warn({ err: error, ...place }, 'retention could not be applied');
   const stopRetention = repeat(

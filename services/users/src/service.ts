@@ -118,7 +118,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...credentialHandlers(owner, { find, seal, mailer, guesses, config, log }),
     ...accountHandlers(owner, { bus, config, seal, mailer }),
     ...userVisibilityHandlers(owner),
-    ...botHandlers(owner, seal),
+    ...botHandlers(owner, bus, seal),
     ...outgoingWebhookHandlers(owner),
     ...settingsHandlers(owner, tools),
     ...passwordResetHandlers(owner, tools, passwordRequests),

@@ -22,8 +22,7 @@ const sources = ['services/web', 'libs/client', 'libs/contracts/src', 'pnpm-lock
 /** Builds if a source changed since the last build. Returns whether it did. */
 export async function buildWebClient(): Promise<boolean> {
   const wanted = hashOfSources();
-  const built = join(target, stamp);
-  if (existsSync(built) && readFileSync(built, 'utf8') === wanted) return false;
+  if (isBuilt(wanted)) return false;
   const unfinished = `${target}.${process.pid}`;
   try {
     await build({
@@ -32,6 +31,7 @@ export async function buildWebClient(): Promise<boolean> {
       logLevel: 'error',
       // Tests run with another environment, and get the same files.
       mode: 'production',
+      resolve: { conditions: ['module', 'browser', 'production'] },
       define: { 'process.env.NODE_ENV': '"production"' },
       oxc: { jsx: { runtime: 'automatic', development: false } },
       plugins: [contractAsData, unreadIcons],
@@ -39,6 +39,8 @@ export async function buildWebClient(): Promise<boolean> {
     });
     for (const file of filesBelow(unfinished)) compress(join(unfinished, file));
     writeFileSync(join(unfinished, stamp), wanted);
+    // Another process built the same meanwhile, and may serve it already.
+    if (isBuilt(wanted)) return false;
     rmSync(target, { recursive: true, force: true });
     // Of two simultaneous builds either is fine.
     if (!existsSync(target)) renameSync(unfinished, target);
@@ -46,6 +48,11 @@ export async function buildWebClient(): Promise<boolean> {
     rmSync(unfinished, { recursive: true, force: true });
   }
   return true;
+}
+
+function isBuilt(wanted: string): boolean {
+  const built = join(target, stamp);
+  return existsSync(built) && readFileSync(built, 'utf8') === wanted;
 }
 
 /**

@@ -15,13 +15,31 @@ import './ui/code.css';
 applyTheme();
 markPage();
 const root = createRoot(document.getElementById('root') as HTMLElement);
-root.render(
-  <main className="blank" aria-busy="true">
-    <p role="status">{t('connecting')}</p>
-  </main>,
-);
+/** The reason why the page is not there yet is told after this time. */
+const patienceMs = 4_000;
+const showStart = (text: string): void =>
+  root.render(
+    <main className="blank" aria-busy="true">
+      <p role="status">{text}</p>
+    </main>,
+  );
+showStart(t('connecting'));
+let failure: unknown;
+let isLate = false;
+const showDelay = (): void =>
+  showStart(
+    failure instanceof ApiError ? t('serverRefusesForNow', { problem: problemOf(failure) }) : t('serverDoesNotAnswer'),
+  );
+const patience = setTimeout(() => {
+  isLate = true;
+  showDelay();
+}, patienceMs);
 try {
-  const session = await Session.start();
+  const session = await Session.start((latest) => {
+    failure = latest;
+    if (isLate) showDelay();
+  });
+  clearTimeout(patience);
   // The account has another language than the page was loaded in.
   if (rememberAccount(session.state.model.writing.settings.default_language) && preferredNow() !== language)
     navigate(() => location.reload());
@@ -37,6 +55,7 @@ try {
   );
   await session.run();
 } catch (error) {
+  clearTimeout(patience);
   if (error instanceof ApiError && error.status === 401) goToLogin();
   else
     root.render(

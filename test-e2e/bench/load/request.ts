@@ -1,3 +1,5 @@
+import { authorizationOf } from '../../api.ts';
+
 /** A request of the API before it is encoded. `%NOW%` and `%CARRY%` in the path or body are replaced per request. */
 export interface RequestSpec {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -40,7 +42,7 @@ export function apiRequest(host: string, who: Identity | undefined, route: Route
     method,
     path: `/api/v1${path}${isQuery && fields ? `?${fields}` : ''}`,
     host,
-    ...(who ? { authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}` } : {}),
+    ...(who ? { authorization: authorizationOf(who) } : {}),
     ...(isQuery ? {} : { body: fields }),
   };
 }

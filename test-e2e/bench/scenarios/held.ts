@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { now } from '../../measure/statistics.ts';
+import { metric } from '../../metrics.ts';
 import { type LiveQueue, registerQueues } from '../data/queues.ts';
 import type { BenchRealm } from '../data/realm.ts';
 import { largeOrganisation } from '../data/realms.ts';
@@ -33,15 +34,7 @@ export interface Holder {
 
 export const gateways = (bench: Bench): Holder => ({
   address: bench.target.address,
-  held: async () => {
-    const counts = bench.target.system.children
-      .filter((child) => child.program === 'gateway')
-      .map(async (child) => {
-        const response = await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`);
-        return Number(/^natter_held_polls(?:\{[^}]*\})? (\d+)/m.exec(await response.text())?.[1] ?? 0);
-      });
-    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-  },
+  held: () => metric(bench.target.system, 'gateway', 'natter_held_polls'),
 });
 
 export async function bareHolder(bench: Bench): Promise<Holder> {

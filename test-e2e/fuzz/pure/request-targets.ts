@@ -11,8 +11,8 @@ import { servedAs, typeOf } from '../../../services/messaging/src/attachments/se
 import { describedBy } from '../../../services/messaging/src/attachments/tus-metadata.ts';
 import { mediaTypeOf } from '../../../services/messaging/src/external-content/media-type.ts';
 import { maxDescriptionLength, previewOf } from '../../../services/messaging/src/link-previews/page-preview.ts';
+import { quoteBlock } from '../../../services/messaging/src/model/notice-text.ts';
 import { isPublicAddress } from '../../../services/messaging/src/model/outgoing/public-address.ts';
-import { quoteBlock } from '../../../services/messaging/src/model/quote-block.ts';
 import { htmlDiff } from '../../../services/messaging/src/model/reading/html-diff.ts';
 import { holdsPhrases, termsOf } from '../../../services/messaging/src/model/reading/narrow/search-query.ts';
 import { widgetGiven, widgetOfCommand } from '../../../services/messaging/src/model/sending/widget-command.ts';

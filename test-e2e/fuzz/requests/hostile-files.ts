@@ -1,9 +1,6 @@
+import { onePixel } from '../../one-pixel.ts';
 import type { Random } from '../../random.ts';
 
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 export interface HostileFile {
@@ -12,11 +9,11 @@ export interface HostileFile {
   bytes: Buffer;
 }
 
-export const validFile: HostileFile = { name: 'a.png', type: 'image/png', bytes: png };
+export const validFile: HostileFile = { name: 'a.png', type: 'image/png', bytes: onePixel };
 
 /** A PNG header that claims a size, without image data. */
 function claimedPng(width: number, height: number): Buffer {
-  const bytes = Buffer.from(png);
+  const bytes = Buffer.from(onePixel);
   bytes.writeUInt32BE(width >>> 0, 16);
   bytes.writeUInt32BE(height >>> 0, 20);
   return bytes;
@@ -45,14 +42,14 @@ export function fileOf(random: Random): HostileFile {
     '',
   ]);
   const bytes = random.pick<() => Buffer>([
-    () => png,
-    () => png,
-    () => png,
+    () => onePixel,
+    () => onePixel,
+    () => onePixel,
     () => gif,
     () => claimedPng(100_000, 100_000),
     () => claimedPng(0, 0),
     () => claimedPng(0xffffffff, 0xffffffff),
-    () => png.subarray(0, 20 + random.below(30)),
+    () => onePixel.subarray(0, 20 + random.below(30)),
     () => Buffer.concat([gif, gif, gif]),
     () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'),
     () => Buffer.from('RIFF\u0010\u0000\u0000\u0000WEBPVP8 '),

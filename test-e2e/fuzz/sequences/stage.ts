@@ -1,5 +1,6 @@
 /** A realm in which only sequences act, so that the answer to each step is known. */
 import { type Operation, operations } from '@natter/contracts';
+import { authorizationOf } from '../../api.ts';
 import type { Random } from '../../random.ts';
 import { type Call, encoded } from '../requests/call.ts';
 import { Connection } from '../requests/connection.ts';
@@ -98,7 +99,7 @@ export function createStage(options: StageOptions): Stage & { close(): void } {
 
   const credentials = (caller: Caller | undefined): { host: string; authorization: string | undefined } => ({
     host: realm.host,
-    authorization: caller && `Basic ${Buffer.from(`${caller.email}:${caller.api_key}`).toString('base64')}`,
+    authorization: caller && authorizationOf(caller),
   });
 
   return {

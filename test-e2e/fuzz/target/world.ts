@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jwtOperations, type RequestMeta, roles, userOperations } from '@natter/contracts';
 import type { System } from '@natter/local/system';
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
+import { authorizationOf } from '../../api.ts';
 import { bytesOf, type Cookies, type Credentials, callOf } from '../requests/call.ts';
 import { type Answer, Connection } from '../requests/connection.ts';
 import { createDictionary, type Dictionary } from '../requests/dictionary.ts';
@@ -115,7 +116,7 @@ export async function openRealm({ bus, url }: Operator, name: string): Promise<R
       }
     },
     async call(who, method, path, form = {}) {
-      const authorization = `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}`;
+      const authorization = authorizationOf(who);
       const connection = new Connection(Number(new URL(url).port));
       const bytes = bytesOf(callOf(method, path, form), { host, authorization });
       const send = (): Promise<Answer> => connection.exchange(bytes, { isHead: false, timeoutMs: 60_000 });
@@ -168,10 +169,7 @@ export async function openWorld(operator: Operator, foreign: Record<string, (str
     ended: [],
     credentialsOf(role) {
       const person = people.get(role);
-      const authorization =
-        person && person.api_key !== ''
-          ? `Basic ${Buffer.from(`${person.email}:${person.api_key}`).toString('base64')}`
-          : undefined;
+      const authorization = person && person.api_key !== '' ? authorizationOf(person) : undefined;
       return { host: realm.host, authorization, cookies: person?.cookies };
     },
     renew: (role) => add(role),

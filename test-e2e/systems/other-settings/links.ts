@@ -1,6 +1,7 @@
 import { exchange, type Json } from '@natter/testkit';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 import { mails, system } from './system.ts';
 
 /** Ways to inject another host: by the Host header, and by headers of a trusted proxy. */
@@ -16,7 +17,6 @@ async function send(
   path: string,
   form: Record<string, unknown> = {},
 ): Promise<{ status: number; body: Json; location: unknown }> {
-  const { email, api_key } = system.people.owner;
   const fields = Object.entries(form).map(([name, value]) => [
     name,
     typeof value === 'string' ? value : JSON.stringify(value),
@@ -26,7 +26,7 @@ async function send(
     method,
     String(new URLSearchParams(fields)),
     {
-      authorization: `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`,
+      authorization: authorizationOf(system.people.owner),
       'content-type': 'application/x-www-form-urlencoded',
       ...headers,
     },

@@ -1,8 +1,6 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
+import type { System } from '@natter/local/system';
 import { type MailServer, startMailServer } from '../../mail-server.ts';
+import { openSystem } from '../../open-system.ts';
 import { type Collector, startCollector } from './collector.ts';
 
 export let system: System;
@@ -14,19 +12,15 @@ export const anonymousLimit = 1_000;
 /** A system with all settings that can differ from the defaults without affecting other tests. */
 export async function start(): Promise<void> {
   [mails, collector] = await Promise.all([startMailServer(), startCollector()]);
-  system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+  system = await openSystem({
     env: {
-      ...process.env,
-      NATTER_RATE_LIMIT: '1000000',
       NATTER_RATE_LIMIT_ANONYMOUS: String(anonymousLimit),
       NATTER_SMTP_URL: mails.url,
       NATTER_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      NATTER_TRACE_RATIO: '0',
+      NATTER_TRACE_RATIO: '1',
       CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: 'true',
     },
-    log: () => undefined,
   });
 }
 

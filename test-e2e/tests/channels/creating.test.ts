@@ -1,4 +1,4 @@
-import type { Json, Realm } from '@natter/testkit';
+import type { Client, Json, Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { badRequest, channel, freshName, nameOf, openQuietRealm, refused, standing, streamOf } from './setting.ts';
 
@@ -26,7 +26,7 @@ describe('POST /channels/create (4.5)', () => {
       name: name.toUpperCase(),
       subscribers: [],
     });
-    expect([status, body.code, body.channel_name]).toEqual([400, 'CHANNEL_ALREADY_EXISTS', name.toUpperCase()]);
+    expect([status, body.code, body.channel_name]).toEqual([409, 'CHANNEL_ALREADY_EXISTS', name.toUpperCase()]);
   });
 
   test.each([
@@ -94,12 +94,16 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(await standing(member, left)).toBe('unsubscribed');
   });
 
-  test('lists a channel as removed and as not_removed if only some of the users were subscribed', async () => {
-    const { owner, member, member2 } = realm;
-    const name = await nameOf(owner, await channel(owner, [member]));
-    const principals = [member.user_id, member2.user_id];
-    const answer = await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals });
-    expect([answer.removed, answer.not_removed]).toEqual([[name], [name]]);
+  test('lists a channel in removed or not_removed once for each user', async () => {
+    const { owner, member, member2, moderator } = realm;
+    const name = await nameOf(owner, await channel(owner, [member, member2]));
+    const leave = async (people: Client[]) => {
+      const principals = people.map(({ user_id }) => user_id);
+      const answer = await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals });
+      return [answer.removed, answer.not_removed];
+    };
+    expect(await leave([member, member2, moderator])).toEqual([[name, name], [name]]);
+    expect(await leave([member, member2])).toEqual([[], [name, name]]);
   });
 
   test('also unsubscribes from an archived channel (level 362), but prefers an active one of the same name', async () => {
@@ -219,6 +223,11 @@ test('PATCH /users/me/subscriptions adds and deletes in one request, and rejects
     already_subscribed: {},
     removed: [left],
     not_removed: [],
+    new_subscription_messages_sent: true,
+  });
+  expect(await member.ok('PATCH', '/users/me/subscriptions', { delete: [added] })).toMatchObject({
+    subscribed: {},
+    new_subscription_messages_sent: true,
   });
   expect(refused(await member.patch('/users/me/subscriptions', {}))).toEqual(badRequest);
 });

@@ -1,20 +1,15 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import type { Json, Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { overlapping } from '../../overlapping.ts';
+import { channel, openQuietRealm } from './setting.ts';
 
 let realm: Realm;
 let from: number;
 let to: number;
-const make = async (name: string): Promise<number> => {
-  const subscribers = [realm.owner.user_id, realm.member.user_id];
-  return (await realm.owner.ok('POST', '/channels/create', { name, subscribers })).id;
-};
+const make = (): Promise<number> => channel(realm.owner, [realm.owner, realm.member]);
 beforeAll(async () => {
-  realm = await openRealm();
-  // Channel events would add messages of a bot.
-  await realm.owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
-  from = await make('from');
-  to = await make('to');
+  realm = await openQuietRealm();
+  [from, to] = [await make(), await make()];
 });
 
 const send = async (stream_id: number, content: string): Promise<number> =>
@@ -56,17 +51,42 @@ test('first_message_id follows deletions and moves, and each change sends an eve
 
 test('a deletion during a move into the channel does not announce a later message as the first', async () => {
   const { owner } = realm;
-  const [source, target] = [await make('source'), await make('target')];
-  const [older, first, second] = [await send(source, 'a'), await send(target, 'b'), await send(target, 'c')];
-  // Then no consumer of these messages waits below.
-  await expect.poll(async () => [await firstOf(source), await firstOf(target)]).toEqual([older, first]);
-  await overlapping(realm.id, [
-    () => owner.ok('PATCH', `/messages/${older}`, { stream_id: target, send_notification_to_new_thread: false }),
-    () => owner.ok('DELETE', `/messages/${first}`),
-  ]);
+  let [source, target, older, second] = [0, 0, 0, 0];
+  await overlapping(realm.id, async () => {
+    [source, target] = [await make(), await make()];
+    older = await send(source, 'a');
+    const first = await send(target, 'b');
+    second = await send(target, 'c');
+    // Then no consumer of these messages waits below.
+    await expect.poll(async () => [await firstOf(source), await firstOf(target)]).toEqual([older, first]);
+    return [
+      () => owner.ok('PATCH', `/messages/${older}`, { stream_id: target, send_notification_to_new_thread: false }),
+      () => owner.ok('DELETE', `/messages/${first}`),
+    ];
+  });
   expect(older).toBeLessThan(second);
   // The events of both changes have been consumed if that of a later message has.
   const last = await send(source, 'd');
   await expect.poll(() => firstOf(source)).toBe(last);
   expect(await firstOf(target)).toBe(older);
+});
+
+test('a message that is sent during the deletion of the only one becomes the first', async () => {
+  let [emptied, sent] = [0, 0];
+  await overlapping(realm.id, async () => {
+    emptied = await make();
+    const only = await send(emptied, 'a');
+    await expect.poll(() => firstOf(emptied)).toBe(only);
+    return [
+      async () => {
+        sent = await send(emptied, 'b');
+      },
+      async () => void (await realm.owner.ok('DELETE', `/messages/${only}`)),
+    ];
+  });
+  // The events of both changes have been consumed if that of a later message has.
+  const later = await make();
+  const last = await send(later, 'c');
+  await expect.poll(() => firstOf(later)).toBe(last);
+  expect(await firstOf(emptied)).toBe(sent);
 });

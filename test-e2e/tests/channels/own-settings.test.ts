@@ -139,6 +139,7 @@ describe('default channels', () => {
     await administrator.ok('POST', '/default_streams', { stream_id: id });
     expect((await queue.next((event) => event.type === 'default_streams')).default_streams).toEqual([id]);
     expect([await defaults('member'), await defaults('guest')]).toEqual([[id], []]);
+    // Nothing changes, so there is no second event.
     expect(refused(await administrator.post('/default_streams', { stream_id: id }))).toEqual(badRequest);
     await administrator.ok('DELETE', '/default_streams', { stream_id: id });
     expect((await queue.next((event) => event.type === 'default_streams')).default_streams).toEqual([]);

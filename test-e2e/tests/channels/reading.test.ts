@@ -41,8 +41,7 @@ describe('GET /streams', () => {
   test('returns archived channels if exclude_archived is false', async () => {
     expect(await listed(realm.member, { exclude_archived: false })).toEqual([open, closed, web, archived]);
   });
-  test('returns all channels to administrators only', async () => {
-    expect(await listed(realm.administrator, { include_all_active: true })).toEqual([open, closed, hidden, web]);
+  test('returns all channels that the caller may know', async () => {
     expect(await listed(realm.administrator, { include_all: true, exclude_archived: false })).toEqual([
       open,
       closed,
@@ -50,8 +49,19 @@ describe('GET /streams', () => {
       web,
       archived,
     ]);
+    const managed = await channel(realm.owner, [], {
+      invite_only: true,
+      can_administer_channel_group: await group(realm, [realm.member2]),
+    });
+    expect(await listed(realm.member2)).toEqual([open, web]);
+    expect(await listed(realm.member2, { include_all: true })).toEqual([open, web, managed]);
+    expect(await listed(realm.guest, { include_all: true })).toEqual([closed, web]);
+    await realm.owner.ok('DELETE', `/streams/${managed}`);
+  });
+  test('refuses the deprecated include_all_active of users who are not administrators', async () => {
+    expect(await listed(realm.administrator, { include_all_active: true })).toEqual([open, closed, hidden, web]);
     for (const who of ['moderator', 'member', 'guest'] as const)
-      expect(refused(await realm[who].get('/streams', { include_all: true })), who).toEqual(badRequest);
+      expect(refused(await realm[who].get('/streams', { include_all_active: true })), who).toEqual(badRequest);
   });
   test('returns the channels whose messages the caller may read', async () => {
     const only = { include_public: false, include_subscribed: false, include_can_access_content: true };

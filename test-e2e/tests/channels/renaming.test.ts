@@ -115,6 +115,22 @@ test('the default channels of a bot follow a rename, and its owner receives an e
   expect(told).toEqual(['river', 'sea']);
 });
 
+test('the default channel of a bot does not follow an archived channel whose name an active channel has', async () => {
+  const archived = await create('press');
+  await owner.ok('DELETE', `/streams/${archived}`);
+  const active = await create('Press');
+  const form = { full_name: 'Printer', short_name: 'printer', bot_type: 1, default_sending_stream: 'press' };
+  await realm.member.ok('POST', '/bots', form);
+  const queue = await realm.member.queue({ event_types: ['realm_bot'], fetch_event_types: [] });
+  await rename(archived, 'old press');
+  await rename(active, 'press');
+  await rename(active, 'new press');
+  const isUpdate = ({ op }: Json): boolean => op === 'update';
+  await queue.next((event) => isUpdate(event) && event.bot.default_sending_stream === 'new press');
+  const told = queue.seen.filter(isUpdate).map(({ bot }) => bot.default_sending_stream);
+  expect(told).toEqual(['press', 'new press']);
+});
+
 test('the default channel of a bot does not follow a rename that its owner may not see', async () => {
   const principals = [owner.user_id];
   await owner.ok('POST', '/users/me/subscriptions', {
@@ -123,8 +139,9 @@ test('the default channel of a bot does not follow a rename that its owner may n
     invite_only: true,
   });
   const id = (await owner.ok('GET', '/get_stream_id', { stream: 'plans' })).stream_id;
-  const form = { bot_type: 1, default_sending_stream: 'plans', default_events_register_stream: 'plans' };
-  await realm.member.ok('POST', '/bots', { ...form, full_name: 'Guesser', short_name: 'guesser' });
+  const form = { default_sending_stream: 'plans', default_events_register_stream: 'plans' };
+  const { user_id } = await realm.member.ok('POST', '/bots', { full_name: 'Stranger', short_name: 'stranger' });
+  await owner.ok('PATCH', `/bots/${user_id}`, form);
   await owner.ok('POST', '/bots', { ...form, full_name: 'Knower', short_name: 'knower' });
   const types = { event_types: ['realm_bot', 'message'], fetch_event_types: [] };
   const [theirs, owners] = [await realm.member.queue(types), await owner.queue(types)];
@@ -133,7 +150,7 @@ test('the default channel of a bot does not follow a rename that its owner may n
   expect((await owners.next(isUpdate)).bot).toMatchObject({ default_sending_stream: 'merger' });
   expect((await theirs.settle()).filter(isUpdate)).toEqual([]);
   const { bots } = await realm.member.ok('GET', '/bots');
-  const named = bots.filter(({ full_name }: Json) => full_name === 'Guesser');
+  const named = bots.filter(({ full_name }: Json) => full_name === 'Stranger');
   expect(named.map((bot: Json) => [bot.default_sending_stream, bot.default_events_register_stream])).toEqual([
     ['plans', 'plans'],
   ]);

@@ -18,8 +18,7 @@ let groups: Record<string, number>;
 beforeAll(async () => {
   realm = await openQuietRealm();
   groups = await systemGroups(realm);
-  // Bot messages about a channel would change its figures.
-  await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true, send_channel_events_messages: false });
+  await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
 });
 
 /**

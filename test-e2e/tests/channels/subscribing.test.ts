@@ -35,6 +35,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
       msg: '',
       subscribed: { [member.user_id]: [name] },
       already_subscribed: {},
+      new_subscription_messages_sent: true,
     });
     const second = await member.ok('POST', '/users/me/subscriptions', {
       subscriptions: [{ name: name.toUpperCase() }],
@@ -372,16 +373,18 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(await streamOf(realm.guest, id)).toMatchObject({ is_web_public: true, history_public_to_subscribers: true });
   });
 
-  test('returns new_subscription_messages_sent if the request sets send_new_subscription_messages', async () => {
+  test('returns new_subscription_messages_sent unless send_new_subscription_messages is false', async () => {
     const answer = (form: object) =>
       realm.owner.ok('POST', '/users/me/subscriptions', {
         subscriptions: [{ name: freshName() }],
         principals: [realm.member.user_id],
         ...form,
       });
-    expect(await answer({})).not.toHaveProperty('new_subscription_messages_sent');
+    expect((await answer({})).new_subscription_messages_sent).toBe(true);
     expect((await answer({ send_new_subscription_messages: true })).new_subscription_messages_sent).toBe(true);
-    expect((await answer({ send_new_subscription_messages: false })).new_subscription_messages_sent).toBe(false);
+    expect(await answer({ send_new_subscription_messages: false })).not.toHaveProperty(
+      'new_subscription_messages_sent',
+    );
   });
 
   test('executes a request that is repeated under one idempotency key once', async () => {

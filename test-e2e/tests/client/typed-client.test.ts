@@ -1,6 +1,7 @@
 import { ApiError, type ChatEvent, createClient, follow, type Gap, type Position } from '@natter/client';
 import { exchange, openRealm, type Client as Person, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { onePixel } from '../../one-pixel.ts';
 import { Browser } from '../browser.ts';
 
 let realm: Realm;
@@ -209,9 +210,5 @@ test('the client uploads a file and a picture', async () => {
   const { url, filename } = await member.uploadFile({ file: new File(['some text'], 'notes.txt') });
   expect(filename).toBe('notes.txt');
   expect((await realm.member.get(`/${url}`)).body).toBe('some text');
-  const pixel = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-    'base64',
-  );
-  await clientOf(realm.owner).addRealmEmoji({ emoji_name: 'dot', file: new Blob([pixel], { type: 'image/png' }) });
+  await clientOf(realm.owner).addRealmEmoji({ emoji_name: 'dot', file: new Blob([onePixel], { type: 'image/png' }) });
 });

@@ -30,7 +30,7 @@ describe('a draft', () => {
     const person = await realm.person();
     const { ids } = await person.ok('POST', '/drafts', {
       drafts: [
-        draft({ content: 'later ', timestamp: 1_700_000_009.7 }),
+        draft({ content: '\n later ', timestamp: 1_700_000_009.7 }),
         draft({ type: 'stream', to: [channelId], topic: 'lunch', content: 'earlier', timestamp: 1_700_000_001 }),
       ],
     });
@@ -43,18 +43,20 @@ describe('a draft', () => {
           type: 'private',
           to: [realm.member2.user_id],
           topic: '',
-          content: 'later',
+          content: ' later',
           timestamp: 1_700_000_009,
         },
       ],
     });
   });
 
-  test('without a type has neither recipients nor topic', async () => {
+  test('without a type or recipients has neither type nor recipients nor topic', async () => {
     const person = await realm.person();
     await person.ok('POST', '/drafts', { drafts: [draft({ type: '', to: [realm.member.user_id], topic: 'x' })] });
+    await person.ok('POST', '/drafts', { drafts: [draft({ to: [] })] });
     const { drafts } = await person.ok('GET', '/drafts');
-    expect(drafts[0]).toMatchObject({ type: '', to: [], topic: '' });
+    for (const one of drafts) expect(one).toMatchObject({ type: '', to: [], topic: '' });
+    expect(drafts).toHaveLength(2);
   });
 
   test('without a timestamp gets the current time', async () => {
@@ -103,6 +105,7 @@ describe('a draft', () => {
     for (const other of [
       await realm.member2.patch(`/drafts/${id}`, { draft: draft() }),
       await realm.member.patch('/drafts/99999999', { draft: draft() }),
+      await realm.member.patch('/drafts/99999999', { draft: draft({ type: 'stream', to: [privateId] }) }),
     ])
       expect([other.status, other.body.code]).toEqual([404, 'BAD_REQUEST']);
   });

@@ -1,5 +1,7 @@
 import { type Client, exchange, type Json, openRealm, type Queue, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
+import { onePixel } from '../../one-pixel.ts';
 
 let realm: Realm;
 let open: number;
@@ -142,19 +144,15 @@ describe('client capabilities', () => {
     const single = await realm.member.queue({ ...types, client_capabilities: { individual_emoji_changes: true } });
     const whole = await realm.member.queue(types);
     const boundary = 'xyz';
-    const png = Buffer.from(
-      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-      'base64',
-    );
     const body = Buffer.concat([
       Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="f"; filename="a.png"\r\n\r\n`),
-      png,
+      onePixel,
       Buffer.from(`\r\n--${boundary}--\r\n`),
     ]);
     const uploaded = await exchange(`${realm.owner.url}/api/v1/realm/emoji/parrot`, 'POST', body, {
       host: realm.host,
       'content-type': `multipart/form-data; boundary=${boundary}`,
-      authorization: `Basic ${Buffer.from(`${realm.owner.email}:${realm.owner.api_key}`).toString('base64')}`,
+      authorization: authorizationOf(realm.owner),
     });
     expect(uploaded.status).toBe(200);
     const added = await single.next(() => true);

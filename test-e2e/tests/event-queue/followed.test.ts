@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -26,7 +27,7 @@ function openStream(who: Client, queueId: string, headers: Record<string, string
     answered = resolve;
   });
   const ended = new Promise<void>((resolve, reject) => {
-    const authorization = `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}`;
+    const authorization = authorizationOf(who);
     const outgoing = request(
       `${who.url}/api/v1/events?queue_id=${queueId}&last_event_id=-1`,
       { headers: { host: who.host, authorization, accept: 'text/event-stream', ...headers } },

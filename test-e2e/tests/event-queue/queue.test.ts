@@ -1,9 +1,9 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openRealm({ havePasswords: true });
 });
 
 describe('a queue', () => {
@@ -70,4 +70,24 @@ test('a poll that creates a queue returns the ignored parameters', async () => {
     wrong: 1,
   });
   expect([typeof queue_id, ignored_parameters_unsupported]).toEqual(['string', ['wrong']]);
+});
+
+test('a queue that a reactivated user registers outlives the late end of their earlier queues', async () => {
+  const person = await realm.person();
+  const earlier = await person.ok('POST', '/register', { event_types: ['message'] });
+  const later = await connected(async (holder) => {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM event_queue.consumer WHERE realm_id = $1 FOR UPDATE', [realm.id]);
+    await realm.owner.ok('DELETE', `/users/${person.user_id}`);
+    await realm.owner.ok('POST', `/users/${person.user_id}/reactivate`);
+    const login = { username: person.email, password: person.password };
+    person.api_key = (await realm.spectator.ok('POST', '/fetch_api_key', login)).api_key;
+    const registered = await person.ok('POST', '/register', { event_types: ['message'] });
+    await holder.query('COMMIT');
+    return registered;
+  });
+  const poll = async ({ queue_id, last_event_id }: Json): Promise<number> =>
+    (await person.get('/events', { queue_id, last_event_id, dont_block: true })).status;
+  await expect.poll(() => poll(earlier)).toBe(400);
+  expect(await poll(later)).toBe(200);
 });

@@ -1,5 +1,6 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeEach, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 
 let realm: Realm;
 let groups: Record<string, number>;
@@ -30,7 +31,7 @@ const makeChannel = async (client: Client, name: string, form: Json = {}): Promi
 /** The channels of a user who joined, once they are subscribed. */
 async function channelsOf(answer: Json): Promise<number[]> {
   expect(answer.status).toBe(200);
-  const authorization = `Basic ${Buffer.from(`${answer.body.email}:${answer.body.api_key}`).toString('base64')}`;
+  const authorization = authorizationOf(answer.body);
   const { body } = await realm.spectator.send('GET', '/users/me/subscriptions', {}, { authorization });
   return body.subscriptions.map((subscription: Json) => subscription.stream_id).sort((a: number, b: number) => a - b);
 }

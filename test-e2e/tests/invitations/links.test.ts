@@ -1,5 +1,6 @@
 import { type Client, countOf, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeEach, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 
 let realm: Realm;
 let groups: Record<string, number>;
@@ -116,7 +117,7 @@ test('a link creates several accounts with its role, its groups and a working ke
     '/users/me',
     {},
     {
-      authorization: `Basic ${Buffer.from(`${first.body.email}:${first.body.api_key}`).toString('base64')}`,
+      authorization: authorizationOf(first.body),
     },
   );
   expect(me.body.user_id).toBe(ids[0]);

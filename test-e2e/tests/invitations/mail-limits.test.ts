@@ -24,7 +24,7 @@ const testInOneDay = (name: string, work: () => Promise<void>) =>
   });
 
 const invite = (emails: string[], who = realm.owner) =>
-  who.post('/invites', { invitee_emails: emails.join(','), stream_ids: [] });
+  who.patiently('POST', '/invites', { invitee_emails: emails.join(','), stream_ids: [] });
 const some = (count: number, of: string): string[] =>
   Array.from({ length: count }, (_, index) => `${of}${index}@natter.example`);
 
@@ -52,7 +52,7 @@ testInOneDay(
     const [{ id }] = (await realm.owner.ok('GET', '/invites')).invites as [Json];
     const resent = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
-        (index % 2 === 0 ? realm.owner : realm.administrator).post(`/invites/${id}/resend`),
+        (index % 2 === 0 ? realm.owner : realm.administrator).patiently('POST', `/invites/${id}/resend`),
       ),
     );
     expect(resent.map(({ status }) => status)).toEqual(Array(6).fill(200));
@@ -63,7 +63,7 @@ testInOneDay(
     );
     expect(others.filter(({ status }) => status === 200)).toHaveLength(3);
     for (const { status, body } of others) if (status !== 200) expect(body.daily_limit_reached).toBe(true);
-    const last = await realm.owner.post(`/invites/${id}/resend`);
+    const last = await realm.owner.patiently('POST', `/invites/${id}/resend`);
     expect([last.status, last.body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
     expect((await invite(['somebody-else@natter.example'])).status).toBe(200);
   },
@@ -73,7 +73,7 @@ testInOneDay('a repeated request with an Idempotency-Key does not send mail agai
   const header = { 'idempotency-key': 'invite once' };
   const form = { invitee_emails: 'once@natter.example', stream_ids: [] };
   for (let round = 0; round < 12; round++)
-    expect((await realm.owner.send('POST', '/invites', form, header)).status).toBe(200);
+    expect((await realm.owner.patiently('POST', '/invites', form, header)).status).toBe(200);
   expect((await invite(['ONCE+2@natter.example'])).status).toBe(200);
 });
 
@@ -85,7 +85,7 @@ testInOneDay(
     await realm.owner.ok('PATCH', '/realm', { invite_links_verify_email: true });
     const newcomer = { email: 'newcomer@natter.example', full_name: 'New', password: 'a long password' };
     const send = (path: string, form: Json) =>
-      Array.from({ length: 6 }, () => realm.spectator.send('POST', path, form, { 'idempotency-key': path }));
+      Array.from({ length: 6 }, () => realm.spectator.patiently('POST', path, form, { 'idempotency-key': path }));
     const answers = await Promise.all([...send('/join', { key, ...newcomer }), ...send(`//join/${key}`, newcomer)]);
     expect(answers.map(({ status, body }) => [status, body.is_mail_sent])).toEqual([
       ...Array(6).fill([400, true]),

@@ -94,6 +94,19 @@ test('a message to which an edit adds a link matches has:link', async () => {
   expect(await withLink()).toEqual([id]);
 });
 
+test('the author of a message counts among those whom it mentions as participants of its topic', async () => {
+  const many = await Promise.all(Array.from({ length: 15 }, () => realm.person()));
+  await realm.owner.ok('POST', '/channels/create', {
+    name: 'busy',
+    subscribers: [realm.member, ...many].map((who) => who.user_id),
+  });
+  const say = (who: Client, content: string) =>
+    who.post('/messages', { type: 'channel', to: 'busy', topic: 'x', content });
+  for (const who of many) expect((await say(who, 'hello')).status).toBe(200);
+  expect((await say(realm.member, '@**topic** hello')).body.code).toBe('TOPIC_WILDCARD_MENTION_NOT_ALLOWED');
+  expect((await say(many[0] as Client, '@**topic** hello')).status).toBe(200);
+});
+
 test('an edit cannot add a mention that the user may not send: a wildcard in a large channel, a protected group', async () => {
   const many = await Promise.all(Array.from({ length: 16 }, () => realm.person()));
   await realm.owner.ok('POST', '/users/me/subscriptions', {

@@ -72,6 +72,13 @@ describe('editing content', () => {
     expect((await history(realm.member, id)).at(-1)?.content).toBe('(deleted)');
   });
 
+  test('removes newlines before the text and whitespace after it', async () => {
+    const id = await send(newTopic());
+    await realm.member.ok('PATCH', `/messages/${id}`, { content: '\n\n/me waves \n' });
+    const { message, raw_content } = await realm.member.ok('GET', `/messages/${id}`);
+    expect([raw_content, message.is_me_message]).toEqual(['/me waves', true]);
+  });
+
   test('is allowed to the sender only, and not even to an owner of the realm', async () => {
     const id = await send(newTopic());
     for (const who of [realm.owner, realm.member2]) {
@@ -236,6 +243,12 @@ describe('moving between channels', () => {
       orig_subject: topic,
       subject: 'elsewhere',
     });
+    // With its topic kept.
+    const kept = await send(topic);
+    await realm.member.ok('PATCH', `/messages/${kept}`, { stream_id: otherId, topic });
+    const event = await queue.next((one) => isUpdate(one) && one.message_id === kept);
+    expect(event).toMatchObject({ new_stream_id: otherId, orig_subject: topic });
+    expect(['subject', 'topic_links'].filter((name) => name in event)).toEqual([]);
   });
 
   test('removes the messages from users who may not read the new channel', async () => {
@@ -383,7 +396,7 @@ describe('the history of a message', () => {
       prev_content: 'one cat',
       prev_rendered_content: '<p>one cat</p>',
       content_html_diff:
-        '<p>one <span class="highlight_text_deleted">cat</span><span class="highlight_text_inserted">dog</span></p>',
+        '<p>one <span class="highlight_text_inserted">dog</span> <span class="highlight_text_deleted">cat</span></p>',
     });
     expect(moved).toEqual({
       topic: 'moved',

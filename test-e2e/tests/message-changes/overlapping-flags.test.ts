@@ -1,22 +1,17 @@
 import { type Client, countOf, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { overlapping } from '../../overlapping.ts';
+import { channel } from '../channels/setting.ts';
 
 let realm: Realm;
 let open: number;
 let hidden: number;
 
-async function channel(name: string, people: Client[], form: Json): Promise<number> {
-  const principals = people.map(({ user_id }) => user_id);
-  await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals, ...form });
-  return (await realm.owner.ok('GET', '/get_stream_id', { stream: name })).stream_id;
-}
-
 beforeAll(async () => {
   realm = await openRealm();
   const { owner, member } = realm;
-  open = await channel('open', [owner, member], {});
-  hidden = await channel('hidden', [owner], { invite_only: true });
+  open = await channel(owner, [owner, member]);
+  hidden = await channel(owner, [owner], { invite_only: true });
   await noticesSent(realm.id);
 });
 
@@ -51,8 +46,11 @@ const rowsOf = (id: number): Promise<number> =>
   countOf('messaging.flag', `realm_id = ${realm.id} AND message_id = ${id}`);
 
 test.each(pairs)('a $removal before its commit refuses the flag $flag', async ({ removal, flag }) => {
-  const id = await sent();
-  const [removed, flagged] = await overlapping(realm.id, [() => removals[removal](id), () => flags[flag](id)]);
+  let id = 0;
+  const [removed, flagged] = await overlapping(realm.id, async () => {
+    id = await sent();
+    return [() => removals[removal](id), () => flags[flag](id)];
+  });
   expect(removed).toEqual(success);
   if (flag === 'collapsed') expect(flagged).toMatchObject({ processed_count: 1, updated_count: 0 });
   else expect(flagged).toContain('Invalid message(s)');
@@ -60,8 +58,11 @@ test.each(pairs)('a $removal before its commit refuses the flag $flag', async ({
 });
 
 test.each(pairs)('a $removal removes the flag $flag that is not yet committed', async ({ removal, flag }) => {
-  const id = await sent();
-  const answers = await overlapping(realm.id, [() => flags[flag](id), () => removals[removal](id)]);
+  let id = 0;
+  const answers = await overlapping(realm.id, async () => {
+    id = await sent();
+    return [() => flags[flag](id), () => removals[removal](id)];
+  });
   expect(answers).toEqual([success, success]);
   expect(await rowsOf(id)).toBe(0);
 });

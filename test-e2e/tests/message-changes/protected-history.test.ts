@@ -1,5 +1,6 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { channel, nameOf } from '../channels/setting.ts';
 
 let realm: Realm;
 let latecomer: Client;
@@ -22,8 +23,8 @@ beforeAll(async () => {
   late = await send();
 });
 
-const send = async (channel = 'vault', who: Client = realm.member): Promise<number> =>
-  (await who.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'gold', content: 'hello' })).id;
+const send = async (to: string | number = 'vault', who: Client = realm.member): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'channel', to, topic: 'gold', content: 'hello' })).id;
 
 describe('in a private channel with protected history a later subscriber', () => {
   test.each<[string, (who: Client, id: number) => Promise<{ status: number }>]>([
@@ -139,4 +140,31 @@ describe('messages of a protected history', () => {
     expect(await early.next(isDeletion)).toMatchObject({ message_id: before, topic: 'gold' });
     expect((await theirs.settle()).filter(isDeletion)).toEqual([]);
   });
+});
+
+test('a user from whom a move took a message does not get it back when they join the target', async () => {
+  const { owner, member, member2 } = realm;
+  const source = await channel(owner, [owner, member, member2]);
+  const form = { invite_only: true, history_public_to_subscribers: false };
+  const target = await channel(owner, [owner, member2], form);
+  const id = await send(source, owner);
+  await owner.ok('PATCH', `/messages/${id}`, { stream_id: target });
+  const subscriptions = [{ name: await nameOf(owner, target) }];
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions, principals: [member.user_id] });
+  const queue = await member.queue({ client_capabilities: { bulk_message_deletion: true } });
+  await owner.ok('PATCH', `/messages/${id}`, { content: 'written after the move' });
+  const listed = async (who: Client): Promise<boolean> => {
+    const form = { anchor: 'newest', num_before: 100, num_after: 0, narrow: [['channel', target]] };
+    return (await who.ok('GET', '/messages', form)).messages.some((message: Json) => message.id === id);
+  };
+  const statuses = (who: Client) =>
+    Promise.all(
+      ['', '/history', '/read_receipts'].map(async (path) => (await who.get(`/messages/${id}${path}`)).status),
+    );
+  expect([await listed(member), await statuses(member)]).toEqual([false, [400, 400, 400]]);
+  expect([await listed(member2), await statuses(member2)]).toEqual([true, [200, 200, 200]]);
+  expect((await queue.settle()).filter(({ type }) => type === 'update_message')).toEqual([]);
+  // A move to a place where they are brings it back.
+  await owner.ok('PATCH', `/messages/${id}`, { stream_id: source });
+  expect(await statuses(member)).toEqual([200, 200, 200]);
 });

@@ -143,12 +143,23 @@ describe('a submessage', () => {
     expect(await queue.next(() => true)).toMatchObject({ message_id: id, sender_id: user_id });
   });
 
-  test('of another user requires a widget and must be JSON', async () => {
+  test('may be of any type, and of a widget only if its type is `widget`', async () => {
+    const id = await send();
+    const queue = await realm.member2.queue({ event_types: ['submessage'] });
+    const add = (msg_type: string, content: string, who = realm.member) =>
+      who.post('/submessage', { message_id: id, msg_type, content });
+    const sent = { msg_type: 'whatever', content: '{"widget_type": "poll"}', sender_id: realm.member.user_id };
+    expect((await add(sent.msg_type, sent.content)).status).toBe(200);
+    expect(await queue.next(() => true)).toMatchObject({ ...sent, message_id: id });
+    expect((await realm.member2.ok('GET', `/messages/${id}`)).message.submessages).toMatchObject([sent]);
+    expect((await add('widget', '{"type": "dance"}', realm.member2)).status).toBe(200);
+  });
+
+  test('of another user requires an earlier one and must be JSON', async () => {
     const id = await send();
     const add = (who: Client, form: object) => who.post('/submessage', { message_id: id, msg_type: 'widget', ...form });
     expect((await add(realm.member2, { content: '{}' })).status).toBe(400);
     expect((await add(realm.member, { content: '{' })).status).toBe(400);
-    expect((await add(realm.member, { content: '{}', msg_type: 'letter' })).status).toBe(400);
     expect((await add(realm.member, { content: '{}' })).status).toBe(200);
     expect((await add(realm.member2, { content: '{}' })).status).toBe(200);
   });

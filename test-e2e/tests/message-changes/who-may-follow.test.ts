@@ -1,21 +1,12 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { channel, nameOf } from '../channels/setting.ts';
 
 let realm: Realm;
-let count = 0;
 beforeAll(async () => {
   realm = await openRealm();
 });
 
-async function channel(form: Json, people: Client[]): Promise<number> {
-  const name = `channel ${++count}`;
-  await realm.owner.ok('POST', '/users/me/subscriptions', {
-    subscriptions: [{ name }],
-    principals: people.map((person) => person.user_id),
-    ...form,
-  });
-  return (await realm.owner.ok('GET', '/get_stream_id', { stream: name })).stream_id;
-}
 const send = async (to: number, topic: string): Promise<number> =>
   (await realm.owner.ok('POST', '/messages', { type: 'channel', to, topic, content: 'hello' })).id;
 const isChange = ({ type }: Json): boolean => ['update_message', 'delete_message', 'user_topic'].includes(type);
@@ -23,11 +14,11 @@ const capable = { client_capabilities: { bulk_message_deletion: true } };
 
 test('a move to a private channel stays visible to members of can_subscribe_group, and deletes for other users', async () => {
   const { owner, member, member2 } = realm;
-  const from = await channel({}, [owner, member, member2]);
-  const to = await channel(
-    { invite_only: true, can_subscribe_group: { direct_members: [member.user_id], direct_subgroups: [] } },
-    [owner],
-  );
+  const from = await channel(owner, [owner, member, member2]);
+  const to = await channel(owner, [owner], {
+    invite_only: true,
+    can_subscribe_group: { direct_members: [member.user_id], direct_subgroups: [] },
+  });
   const id = await send(from, 'plans');
   for (const who of [member, member2])
     await who.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'starred' });
@@ -53,8 +44,8 @@ test('a move to a private channel stays visible to members of can_subscribe_grou
 
 test('a preference follows a moved topic, except for a guest who cannot see the new channel', async () => {
   const { owner, member, guest } = realm;
-  const from = await channel({}, [owner, member, guest]);
-  const to = await channel({}, [owner]);
+  const from = await channel(owner, [owner, member, guest]);
+  const to = await channel(owner, [owner]);
   const id = await send(from, 'followed');
   for (const who of [member, guest])
     await who.ok('POST', '/user_topics', { stream_id: from, topic: 'followed', visibility_policy: 3 });
@@ -70,10 +61,10 @@ test('a preference follows a moved topic, except for a guest who cannot see the 
 test('a move of several messages of a protected history notifies a user who sees only the last of them', async () => {
   const { owner, member, member2 } = realm;
   const form = { invite_only: true, history_public_to_subscribers: false };
-  const from = await channel(form, [owner, member]);
-  const to = await channel({ invite_only: true }, [owner, member]);
+  const from = await channel(owner, [owner, member], form);
+  const to = await channel(owner, [owner, member], { invite_only: true });
   const first = await send(from, 'gold');
-  const { name } = (await owner.ok('GET', `/streams/${from}`)).stream;
+  const name = await nameOf(owner, from);
   await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals: [member2.user_id] });
   const last = await send(from, 'gold');
   const queue = await member2.queue(capable);
@@ -81,4 +72,47 @@ test('a move of several messages of a protected history notifies a user who sees
   expect((await queue.settle()).filter(isChange)).toMatchObject([{ type: 'delete_message', stream_id: from }]);
   const { unread_msgs } = await member2.ok('POST', '/register');
   expect(unread_msgs.streams.flatMap((one: Json) => one.unread_message_ids)).not.toContain(last);
+});
+
+test('a preference in a channel that its user may not read is removed, and none is set there', async () => {
+  const { owner, member2 } = realm;
+  const at = await channel(owner, [owner, member2], { invite_only: true });
+  const prefer = (stream_id: number, visibility_policy: number, headers = {}) =>
+    member2.post('/user_topics', { stream_id, topic: 'left', visibility_policy }, headers);
+  expect((await prefer(at, 3)).status).toBe(200);
+  const subscriptions = [await nameOf(owner, at)];
+  await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions, principals: [member2.user_id] });
+  const key = { 'idempotency-key': 'removal' };
+  for (let sent = 0; sent < 2; sent++) expect((await prefer(at, 0, key)).status).toBe(200);
+  for (const [stream_id, policy] of [
+    [at, 0],
+    [at, 1],
+    [2 ** 30, 0],
+  ] as const) {
+    const { status, body } = await prefer(stream_id, policy);
+    expect([status, body.msg]).toEqual([400, 'Invalid channel ID']);
+  }
+});
+
+test('a former subscriber of a private channel gets no event when a topic that they have a preference for moves', async () => {
+  const { owner, member } = realm;
+  const at = await channel(owner, [owner, member], { invite_only: true });
+  const name = await nameOf(owner, at);
+  const id = await send(at, 'followed');
+  const target = await send(at, 'muted');
+  await member.ok('POST', '/user_topics', { stream_id: at, topic: 'followed', visibility_policy: 3 });
+  await member.ok('POST', '/user_topics', { stream_id: at, topic: 'muted', visibility_policy: 1 });
+  await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals: [member.user_id] });
+  const queue = await member.queue({ event_types: ['user_topic', 'muted_topics', 'message'] });
+  const rename = (message: number, topic: string) =>
+    owner.ok('PATCH', `/messages/${message}`, {
+      topic,
+      propagate_mode: 'change_all',
+      send_notification_to_new_thread: false,
+    });
+  await rename(id, '✔ followed');
+  await rename(id, 'muted');
+  await rename(target, 'elsewhere');
+  const isTold = ({ type }: Json) => ['user_topic', 'muted_topics'].includes(type);
+  expect((await queue.settle()).filter(isTold)).toEqual([]);
 });

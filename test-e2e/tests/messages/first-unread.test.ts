@@ -1,5 +1,6 @@
 import { type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { channel } from '../channels/setting.ts';
 
 let realm: Realm;
 let [open, quiet] = [0, 0];
@@ -9,9 +10,7 @@ const largest = 10_000_000_000_000_000;
 beforeAll(async () => {
   realm = await openRealm();
   const { owner, member } = realm;
-  const make = async (name: string): Promise<number> =>
-    (await owner.ok('POST', '/channels/create', { name, subscribers: [owner.user_id, member.user_id] })).id;
-  [open, quiet] = [await make('open'), await make('quiet')];
+  [open, quiet] = [await channel(owner, [owner, member]), await channel(owner, [owner, member])];
   await noticesSent(realm.id);
   await member.ok('POST', '/mark_all_as_read');
   await member.ok('POST', '/users/me/subscriptions/properties', {

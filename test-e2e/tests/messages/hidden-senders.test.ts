@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -41,4 +41,25 @@ test('the events of a message that is sent after its sender hid their address do
     for (const queue of queues)
       expect((await queue.next((event) => event.message?.id === shown)).message.sender_email).toBe(person.email);
   }
+});
+
+test('a bot of a guest that is mentioned gets no identity of a sender whom the guest may not see', async () => {
+  const { owner } = realm;
+  const { user_groups } = await owner.ok('GET', '/user_groups');
+  const members = user_groups.find((group: Json) => group.name === 'role:members').id;
+  await owner.ok('PATCH', '/realm', { enable_spectator_access: true });
+  await owner.ok('PATCH', '/realm', { can_access_all_users_group: { new: members } });
+  const [sender, guest] = [await realm.person(), await realm.person()];
+  const made = await guest.ok('POST', '/bots', { full_name: 'Guest bot', short_name: 'guestbot' });
+  await owner.ok('PATCH', `/users/${guest.user_id}`, { role: 600 });
+  const { api_key } = await guest.ok('GET', `/bots/${made.user_id}/api_key`);
+  const bot = new Client(owner, { ...made, api_key, full_name: 'Guest bot', email: `guestbot-bot@${realm.host}` });
+  await owner.ok('POST', '/channels/create', { name: 'web', is_web_public: true, subscribers: [sender.user_id] });
+  const queue = await bot.queue({ event_types: ['message'] });
+  const to = { type: 'channel', to: 'web', topic: 'hidden' };
+  const id = await send(sender, { ...to, content: `@**Guest bot|${made.user_id}** hello` });
+  const { message } = await queue.next((event) => event.message?.id === id);
+  expect(message.sender_full_name).toBe('Unknown user');
+  expect(JSON.stringify(message)).not.toContain(sender.email);
+  expect(JSON.stringify(message)).not.toContain(sender.full_name);
 });

@@ -2,16 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type Client, connected, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { untilServed } from '../../patience.ts';
+import { channel } from '../channels/setting.ts';
 
 let realm: Realm;
 let channelId: number;
 beforeAll(async () => {
   realm = await openRealm();
-  await realm.owner.ok('POST', '/users/me/subscriptions', {
-    subscriptions: [{ name: 'hostile' }],
-    principals: [realm.owner.user_id, realm.guest.user_id, realm.member.user_id],
-  });
-  channelId = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'hostile' })).stream_id;
+  channelId = await channel(realm.owner, [realm.owner, realm.guest, realm.member]);
 });
 
 /** Sends as clients do: a busy server may answer 503, and the same request is sent again. */
@@ -114,8 +111,42 @@ test('a text is indexed in time proportional to its length, for any characters',
   await connected(async (client) => {
     // With time quadratic in the length this would take minutes.
     await client.query("SET statement_timeout = '60s'");
-    for (const run of ['a_', '1_', 'ab-c_', 'a', '漢', 'é_', 'http://a.b/c_', '<!-- '])
-      await client.query('SELECT messaging.search_of(0, $1, $2)', ['t', run.repeat(100_000 / run.length)]);
+    const plain = ['a_', '1_', 'ab-c_', 'a', '漢', 'é_', 'http://a.b/c_', '<!-- '];
+    // Characters that normalizing makes marks, marks of Unicode 15, and marks between signs that are omitted.
+    const marks = ['\u0301\uff9e', '\u{1e4ec}\u{1e4ee}', `${'\u0301'.repeat(3)}${'\u0323'.repeat(3)}\u0640`];
+    // Parts of names are looked for only in a text that contains one.
+    for (const run of [...plain, ...marks])
+      await client.query('SELECT messaging.search_of(0, $1, $2)', ['aA1', run.repeat(100_000 / run.length)]);
   });
   expect(await sent(realm.guest, 'a_'.repeat(5_000))).toContain('a_a_a');
+});
+
+test('of a text of different characters without spaces the first pairs are stored', async () => {
+  const text = String.fromCodePoint(...Array.from({ length: 10_000 }, (_, index) => 0x4e00 + index));
+  const parts = [text.slice(0, 2), text.slice(3_000, 3_010), text.slice(-2)];
+  await connected(async (client) => {
+    const { rows } = await client.query(
+      `SELECT length(v) AS pairs, ARRAY(SELECT v @@ messaging.search_term('english', part) FROM unnest($2::text[]) part) AS found
+      FROM messaging.search_vector('english', $1) v`,
+      [text, parts],
+    );
+    expect(rows).toEqual([{ pairs: 4_000, found: [true, true, false] }]);
+    // Merging a long list of words into the index would delay an insert by a second.
+    const { rows: lists } = await client.query(
+      "SELECT option_value::int AS kib FROM pg_class, pg_options_to_table(reloptions) WHERE relname = 'message_search' AND option_name = 'gin_pending_list_limit'",
+    );
+    expect(lists).toEqual([{ kib: 256 }]);
+  });
+});
+
+test('a long text of characters without spaces is found by any two of them', async () => {
+  const characters = Array.from({ length: 400 }, (_, index) => String.fromCodePoint(0x4e00 + 7 * index));
+  await sent(realm.member, characters.join(''));
+  for (const at of [0, 99, 100, 199, 398]) {
+    const operand = characters.slice(at, at + 2).join('');
+    const form = { anchor: 'newest', num_before: 1, num_after: 0, narrow: JSON.stringify([['search', operand]]) };
+    const { messages } = await realm.member.ok('GET', '/messages', form);
+    expect(messages).toHaveLength(1);
+    expect(messages[0].match_content).toContain(`<span class="highlight">${operand}</span>`);
+  }
 });

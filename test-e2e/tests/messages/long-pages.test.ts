@@ -1,9 +1,10 @@
 import { type Client, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { channel } from '../channels/setting.ts';
 
 /** One answer contains a bounded amount of text; clients continue where it ends. */
 let realm: Realm;
-let channel: number;
+let at: number;
 /** Ascending. */
 const sent: number[] = [];
 const count = 260;
@@ -12,9 +13,8 @@ const long = '<'.repeat(9_990);
 
 beforeAll(async () => {
   realm = await openRealm();
-  await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'long' }] });
-  channel = (await realm.member.ok('GET', '/get_stream_id', { stream: 'long' })).stream_id;
-  const form = { type: 'channel', to: channel, topic: 't', content: long };
+  at = await channel(realm.member, [realm.member]);
+  const form = { type: 'channel', to: at, topic: 't', content: long };
   const send = async (): Promise<number> => (await realm.member.ok('POST', '/messages', form)).id as number;
   const atOnce = 10;
   while (sent.length < count) sent.push(...(await Promise.all(Array.from({ length: atOnce }, send))));
@@ -32,7 +32,7 @@ const page = async (who: Client, form: Record<string, unknown>): Promise<Page> =
     num_before: 0,
     num_after: 0,
     narrow: [
-      { operator: 'channel', operand: channel },
+      { operator: 'channel', operand: at },
       { operator: 'topic', operand: 't' },
     ],
     ...form,

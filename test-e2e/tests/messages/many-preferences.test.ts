@@ -1,19 +1,16 @@
 import { type Client, connected, copyRow, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { channel } from '../channels/setting.ts';
 
 let realm: Realm;
-let channel: number;
+let at: number;
 beforeAll(async () => {
   realm = await openRealm();
-  await realm.owner.ok('POST', '/users/me/subscriptions', {
-    subscriptions: [{ name: 'many' }],
-    principals: [realm.owner, realm.administrator, realm.member, realm.member2].map((who) => who.user_id),
-  });
-  channel = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'many' })).stream_id;
+  at = await channel(realm.owner, [realm.owner, realm.administrator, realm.member, realm.member2]);
 });
 
 const send = async (who: Client, topic: string, content: string): Promise<number> =>
-  (await who.ok('POST', '/messages', { type: 'channel', to: channel, topic, content })).id;
+  (await who.ok('POST', '/messages', { type: 'channel', to: at, topic, content })).id;
 const preferencesOf = async (who: Client): Promise<Json[]> =>
   (await who.ok('POST', '/register', { fetch_event_types: ['user_topic'] })).user_topics;
 const mention = (...people: Client[]): string =>
@@ -63,7 +60,7 @@ test('messages of others can create only a part of the preferences that a user m
   await send(member, 'too many of their own', 'x');
   const namesOf = async (): Promise<string[]> => (await preferencesOf(member)).map(({ topic_name }) => topic_name);
   expect((await namesOf()).filter((name) => name.startsWith('too many'))).toEqual([]);
-  await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'too many', visibility_policy: 3 });
+  await member.ok('POST', '/user_topics', { stream_id: at, topic: 'too many', visibility_policy: 3 });
   expect(await namesOf()).toContain('too many');
 });
 
@@ -84,7 +81,7 @@ test('a topic mention notifies the senders of the newest 10,000 messages of the 
 test('few events notify all users who muted a moved topic', async () => {
   const { owner, member } = realm;
   const id = await send(owner, 'loud', 'x');
-  await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'loud', visibility_policy: 1 });
+  await member.ok('POST', '/user_topics', { stream_id: at, topic: 'loud', visibility_policy: 1 });
   const where = `realm_id = ${realm.id} AND user_id = ${member.user_id} AND topic_key = 'loud'`;
   await copyRow({ table: 'messaging.user_topic', where }, 1_200, { user_id: '100000000 + n' });
   const queue = await member.queue({ event_types: ['muted_topics'] });

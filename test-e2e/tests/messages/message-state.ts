@@ -42,7 +42,8 @@ const follows: Record<string, (state: MessageState, event: Json) => void> = {
   update_message(state, event) {
     if (event.orig_subject !== undefined)
       for (const id of event.message_ids)
-        if (state.unread.has(id)) state.unread.set(id, place(event.new_stream_id ?? event.stream_id, event.subject));
+        if (state.unread.has(id))
+          state.unread.set(id, place(event.new_stream_id ?? event.stream_id, event.subject ?? event.orig_subject));
     if (event.content === undefined || !state.unread.has(event.message_id)) return;
     if (mentions(event.flags)) state.mentions.add(event.message_id);
     else state.mentions.delete(event.message_id);

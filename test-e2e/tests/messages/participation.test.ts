@@ -1,17 +1,16 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { channel } from '../channels/setting.ts';
 
 let realm: Realm;
-let channel: number;
+let at: number;
 beforeAll(async () => {
   realm = await openRealm();
-  const principals = [realm.owner.user_id, realm.member.user_id, realm.member2.user_id];
-  await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'talk' }], principals });
-  channel = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'talk' })).stream_id;
+  at = await channel(realm.owner, [realm.owner, realm.member, realm.member2]);
 });
 
 const poll = async (topic: string): Promise<number> => {
-  const form = { type: 'channel', to: channel, topic, content: '/poll Which?\n- this' };
+  const form = { type: 'channel', to: at, topic, content: '/poll Which?\n- this' };
   return (await realm.owner.ok('POST', '/messages', form)).id;
 };
 const react = (who: Client, id: number) => who.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'smile' });
@@ -37,7 +36,7 @@ test.each([
   await act(member, id);
   await act(member2, id);
   expect(await queue.next(() => true)).toMatchObject({
-    stream_id: channel,
+    stream_id: at,
     topic_name: topic,
     visibility_policy: 3,
   });
@@ -55,7 +54,7 @@ test('a reaction unmutes its topic in a muted channel, and changes nothing in an
   expect(await policyOf(member, 'in an open channel')).toBeUndefined();
   const set = (value: boolean) =>
     member.ok('POST', '/users/me/subscriptions/properties', {
-      subscription_data: [{ stream_id: channel, property: 'is_muted', value }],
+      subscription_data: [{ stream_id: at, property: 'is_muted', value }],
     });
   await set(true);
   await react(member, await poll('in a muted channel'));
@@ -66,7 +65,7 @@ test('a reaction unmutes its topic in a muted channel, and changes nothing in an
 test('clients with only muted_topics receive an event when participation ends a mute', async () => {
   const { member } = realm;
   const id = await poll('muted');
-  await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'Muted', visibility_policy: 1 });
+  await member.ok('POST', '/user_topics', { stream_id: at, topic: 'Muted', visibility_policy: 1 });
   await member.ok('PATCH', '/settings', { automatically_follow_topics_policy: 1 });
   const queue = await member.queue({ event_types: ['muted_topics'] });
   await react(member, id);

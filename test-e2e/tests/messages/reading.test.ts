@@ -54,17 +54,26 @@ describe('a page of messages', () => {
   test('omits its anchor if include_anchor is false', async () => {
     const form = {
       anchor: sent[5],
-      num_before: 1,
-      num_after: 1,
       include_anchor: false,
       narrow: [
         ['channel', 'pages'],
         ['sender', realm.owner.user_id],
       ],
     };
-    const page = await read(realm.member, form);
-    expect(page.messages.map((message: Json) => message.id)).toEqual([sent[4], sent[6]]);
-    expect(page.found_anchor).toBe(false);
+    for (const [num_before, num_after, found] of [
+      [1, 0, sent[4]],
+      [0, 1, sent[6]],
+    ]) {
+      const page = await read(realm.member, { ...form, num_before, num_after });
+      expect(page.messages.map((message: Json) => message.id)).toEqual([found]);
+      expect(page.found_anchor).toBe(false);
+    }
+    const middle = { ...form, num_before: 1, num_after: 1 };
+    for (const { status, body } of [
+      await realm.member.get('/messages', middle),
+      await realm.member.post('/messages/flags/narrow', { ...middle, op: 'add', flag: 'starred' }),
+    ])
+      expect([status, body.msg]).toEqual([400, 'The anchor can only be excluded at an end of the range']);
   });
   test('returns whether it reaches the ends of the history', async () => {
     const page = await read(realm.member, { anchor: 'oldest', num_before: 0, num_after: 100, narrow });
@@ -111,11 +120,23 @@ describe('a page of messages', () => {
     [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['colour', 'red']] }, 'BAD_NARROW'],
     [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['channel', 'nowhere']] }, 'BAD_NARROW'],
     [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['sender', 3_000_000_000]] }, 'BAD_NARROW'],
+    [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['search', '']] }, 'BAD_REQUEST'],
     [{ anchor: 1.5, num_before: 1, num_after: 1 }, 'BAD_REQUEST'],
   ])('for %j is rejected with %s', async (form, code) => {
     const { status, body } = await realm.member.get('/messages', form);
     expect([status, body.code]).toEqual([400, code]);
   });
+});
+
+test('messages are read by ID or around an anchor, not both', async () => {
+  const id = await tell(realm.owner, [realm.member], 'one');
+  const page = await realm.member.ok('GET', '/messages', { message_ids: [id], num_before: 0, num_after: 0 });
+  expect(page.messages.map((message: Json) => message.id)).toEqual([id]);
+  const parameters = 'num_before, num_after, anchor, message_ids, include_anchor, use_first_unread_anchor';
+  for (const form of [{ anchor: id }, { num_before: 1 }, { num_after: 1 }, { use_first_unread_anchor: true }]) {
+    const { status, body } = await realm.member.get('/messages', { message_ids: [id], ...form });
+    expect([form, status, body]).toMatchObject([form, 400, { code: 'INCOMPATIBLE_PARAMETERS', parameters }]);
+  }
 });
 
 describe('a message', () => {
@@ -184,7 +205,7 @@ describe('a narrow', () => {
     expect(await within(['pm-with', `${owner.email},${member2.email}`])).toEqual([group]);
     expect(await within(['dm', [member.user_id]])).toEqual([own]);
     expect(await within(['dm', []])).toEqual([]);
-    for (const nothing of ['', ' ']) expect(await within(['search', nothing])).toEqual([]);
+    expect(await within(['search', ' '])).toEqual([]);
     expect(await within({ operator: 'dm', operand: [], negated: true })).toEqual([first, second, dm, group, own]);
     expect(await within(['dm-including', owner.user_id])).toEqual([dm, group]);
     expect(await within(['group-pm-with', owner.user_id])).toEqual([group]);
@@ -230,8 +251,12 @@ describe('a narrow', () => {
     for (const id of [direct, 99_999_999])
       expect((await member2.get('/messages', { ...form, narrow: [['with', id]] })).body).toMatchObject({
         code: 'BAD_NARROW',
-        desc: "unknown message of 'with'",
+        desc: "Invalid 'with' operator",
       });
+    for (const [one] of [named, named.slice(1)])
+      expect((await member2.get('/messages', { ...form, narrow: [one, ['with', direct]] })).body.code).toBe(
+        'BAD_NARROW',
+      );
   });
   test('that excludes an inaccessible channel returns the same error as for a missing channel', async () => {
     await channel(realm.owner, 'no trace', [], { invite_only: true });
@@ -275,7 +300,6 @@ describe('a narrow', () => {
       /^<p><a href="https:\/\/otter\.example\/otter" title="an otter"><span class="highlight">otter<\/span><\/a> /,
     );
     expect(await ids(realm.member, [['search', 'walrus or zebra']])).toEqual([]);
-    expect(await ids(realm.member, [['search', '']])).toEqual([]);
     expect(await ids(realm.member, [['search', ' "" ']])).toEqual([]);
     expect(await ids(realm.member, [['search', '"herd of walruses" seals']])).toEqual([id]);
     expect(await ids(realm.member, [['search', '"the herd" seals']])).toEqual([]);

@@ -1,13 +1,12 @@
-import { connected, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
+import { connected, type Json, noticesSent, type Realm } from '@natter/testkit';
 import type { Client } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
-import { channel } from '../channels/setting.ts';
+import { channel, openQuietRealm } from '../channels/setting.ts';
 
 let realm: Realm;
 let at: number;
 beforeAll(async () => {
-  realm = await openRealm();
-  await realm.owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
+  realm = await openQuietRealm();
   at = await channel(realm.owner, [realm.owner, realm.member, realm.member2]);
 });
 

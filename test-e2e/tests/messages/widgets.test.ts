@@ -44,6 +44,12 @@ test('the first submessage of a poll contains its question, in the event and whe
   });
 });
 
+test('newlines before a command are removed', async () => {
+  const message = await read(await send('\n\n/poll Lunch?'));
+  expect(message.submessages).toHaveLength(1);
+  expect(message.content).toBe('<p>/poll Lunch?</p>');
+});
+
 test('a todo list contains its title and its tasks', async () => {
   const id = await send('/todo Moving\nboxes: twenty of them\ntape');
   const { submessages } = await read(id);

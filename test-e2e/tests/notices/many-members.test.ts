@@ -39,6 +39,7 @@ test('a user who caused too many direct messages, and their bots, cannot cause m
   const { user_id, api_key } = await owner.ok('POST', '/bots', { full_name: 'Adder', short_name: 'adder' });
   const email = `adder-bot@${owner.host}`;
   const bot = new Client(owner, { user_id, api_key, email, full_name: 'Adder' });
+  await owner.ok('POST', '/channels/create', { name: 'few', subscribers: [] });
   const subscription = { subscriptions: [{ name: 'few' }], principals: [member.user_id] };
   await bot.ok('POST', '/users/me/subscriptions', subscription);
   // A register waits until events have had their effect.

@@ -26,8 +26,10 @@ test('names of topics, channels and groups in notices do not mention users or cr
     send_notification_to_old_thread: true,
     send_notification_to_new_thread: true,
   });
-  const channel = { name: named('two'), subscribers: people, announce: true };
+  const channel = { name: named('two'), subscribers: [member.user_id], announce: true };
   const { id: channelId } = await member.ok('POST', '/channels/create', channel);
+  const subscriptions = [{ name: channel.name }];
+  await member.ok('POST', '/users/me/subscriptions', { subscriptions, principals: people });
   await member.ok('PATCH', `/streams/${channelId}`, { new_name: named('three') });
   await member.ok('POST', '/user_groups/create', { name: named('four'), description: '', members: people });
 
@@ -135,4 +137,74 @@ test('the reason of a failed scheduled message does not reveal a private channel
   const shown = await reason(3);
   expect(shown).toContain('Not authorized');
   expect(shown).not.toContain(`data-stream-id="${cellar.id}"`);
+});
+
+/** Characters that the renderer removes, and a line end that it replaces. */
+const [start, end] = ['\u0002', '\u0003'];
+const closing = `x\r\`${start}\`\`\r@**all** @*role:members* **Security notice**`;
+
+test('a description does not reveal a private channel in a notice, whatever characters the renderer removes', async () => {
+  const { owner, member } = realm;
+  const subscribers = [owner.user_id];
+  const board = await owner.ok('POST', '/channels/create', { name: 'board', subscribers, invite_only: true });
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: 'board', topic: 'pay', content: 'hello' });
+  const description = `#**board** #${start}**board** #*${end}*board** #**board>pay** #${start}**board>pay**`;
+  const made = { name: 'of a member', subscribers: [member.user_id], description };
+  const { id: own } = await member.ok('POST', '/channels/create', made);
+  await member.ok('PATCH', `/streams/${own}`, { description: `${description} again` });
+  await noticesSent(realm.id);
+  const narrow = [['channel', own]];
+  const form = { anchor: 'newest', num_before: 10, num_after: 0, narrow };
+  const text = JSON.stringify((await member.ok('GET', '/messages', form)).messages);
+  expect(text).toContain('changed the description');
+  expect(text).not.toContain(`data-stream-id=\\"${board.id}`);
+  expect(text).not.toContain(`/with/${id}`);
+});
+
+test('a notice links the channel that it is about, even a private one', async () => {
+  const { owner, member } = realm;
+  const principals = [owner.user_id, member.user_id];
+  const private_ = { name: 'crypt', subscribers: [owner.user_id], invite_only: true };
+  const { id } = await owner.ok('POST', '/channels/create', private_);
+  const queue = await member.queue({ event_types: ['message'], apply_markdown: true });
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'crypt' }], principals });
+  const { message } = await queue.next((event) => event.message?.content.includes('subscribed you'));
+  expect(message.content).toContain(`data-stream-id="${id}"`);
+});
+
+test('descriptions, reports and reminders do not end their quotes in a notice', async () => {
+  const { owner, member, administrator } = realm;
+  const readers = [owner, member, administrator].map(({ user_id }) => user_id);
+  const { id: deskId } = await owner.ok('POST', '/channels/create', {
+    name: 'quotes',
+    subscribers: readers,
+    invite_only: true,
+  });
+  await owner.ok('PATCH', '/realm', { moderation_request_channel_id: deskId });
+  const queue = await administrator.queue({ event_types: ['message'], fetch_event_types: [], apply_markdown: true });
+  const made = { name: 'quoting', subscribers: readers, description: 'before' };
+  const { id } = await member.ok('POST', '/channels/create', made);
+  await member.ok('PATCH', `/streams/${id}`, { description: closing });
+  const direct = { type: 'direct', to: [administrator.user_id], content: `see ${closing}` };
+  const written = await member.ok('POST', '/messages', direct);
+  await administrator.ok('POST', `/messages/${written.id}/report`, { report_type: 'spam', description: closing });
+  const isNotice = ({ message }: Json) => message?.sender_full_name === 'Notification Bot';
+  const told = async (): Promise<string[]> => {
+    await queue.poll(true);
+    return queue.seen.filter(isNotice).flatMap(({ message }) => (message.content.includes('Security') ? ['told'] : []));
+  };
+  await expect.poll(told).toEqual(['told', 'told']);
+  for (const { message, flags } of queue.seen.filter(isNotice)) {
+    expect([message.content, flags]).toEqual([message.content, []]);
+    expect(message.content).not.toMatch(
+      /class="(?:user-|user-group-|topic-)mention(?! silent| channel-wildcard-mention silent)/,
+    );
+    // Nothing of the user stands outside of a quote.
+    expect(message.content.replace(/<blockquote>.*?<\/blockquote>/gs, '')).not.toContain('Security');
+  }
+  const scheduled_delivery_timestamp = Math.floor(Date.now() / 1000) + 3_600;
+  await administrator.ok('POST', '/reminders', { message_id: written.id, note: closing, scheduled_delivery_timestamp });
+  const [reminder] = (await administrator.ok('GET', '/reminders')).reminders;
+  expect(reminder.rendered_content).toContain('Security');
+  expect(reminder.rendered_content.replace(/<blockquote>.*?<\/blockquote>/gs, '')).not.toContain('Security');
 });

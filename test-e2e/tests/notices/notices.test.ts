@@ -40,8 +40,11 @@ test('a new private channel also starts with a notice, which only its subscriber
 });
 
 describe('a user who is subscribed by another user', () => {
+  const create = (name: string) => realm.owner.ok('POST', '/channels/create', { name, subscribers: [] });
+
   test('receives a direct message that names the other user', async () => {
     const queue = await realm.member2.queue();
+    await create('cooking');
     await realm.member.ok('POST', '/users/me/subscriptions', {
       subscriptions: [{ name: 'cooking' }],
       principals: [realm.member.user_id, realm.member2.user_id],
@@ -54,7 +57,7 @@ describe('a user who is subscribed by another user', () => {
     expect((await mine.settle()).filter(isDirect)).toEqual([]);
   });
 
-  test('receives one direct message about several channels, with only those that are new to them', async () => {
+  test('receives one direct message about several channels by name, with only those that are new to them', async () => {
     const { owner, member, member2 } = realm;
     const subscribe = (names: string[], people: Client[]) =>
       owner.ok('POST', '/users/me/subscriptions', {
@@ -62,6 +65,7 @@ describe('a user who is subscribed by another user', () => {
         principals: people.map(({ user_id }) => user_id),
       });
     const before = await member.queue();
+    await Promise.all(['kept', 'fresh'].map(create));
     await subscribe(['kept'], [member]);
     await before.next(
       (event) => isNotice(event) && event.message.content.includes('kept') && event.message.type === 'private',
@@ -75,11 +79,26 @@ describe('a user who is subscribed by another user', () => {
       await queue.settle();
       told.push(queue.seen.filter(isTold).map(({ message }) => message.content.replaceAll(/.*you to /g, '')));
     }
-    expect(told).toEqual([['the channel #**fresh**.'], ['the following channels:\n\n* #**kept**\n* #**fresh**']]);
+    expect(told).toEqual([['the channel #**fresh**.'], ['the following channels:\n\n* #**fresh**\n* #**kept**']]);
+  });
+
+  test('does not receive a direct message about a channel that the same request creates', async () => {
+    const { owner, member2 } = realm;
+    const queue = await member2.queue();
+    const principals = [member2.user_id];
+    await owner.ok('POST', '/channels/create', { name: 'made', subscribers: principals });
+    await create('existing');
+    const subscriptions = [{ name: 'made too' }, { name: 'existing' }];
+    await owner.ok('POST', '/users/me/subscriptions', { subscriptions, principals });
+    const isTold = (event: Json) => isNotice(event) && event.message.type === 'private';
+    expect((await queue.next(isTold)).message.content).toMatch(/ subscribed you to the channel #\*\*existing\*\*\.$/);
+    await queue.settle();
+    expect(queue.seen.filter(isTold)).toHaveLength(1);
   });
 
   test('does not receive a direct message if the caller disables it', async () => {
     const queue = await realm.member2.queue();
+    await create('quiet');
     await realm.member.ok('POST', '/users/me/subscriptions', {
       subscriptions: [{ name: 'quiet' }],
       principals: [realm.member2.user_id],
@@ -179,8 +198,10 @@ test('notices contain the names of users and groups at the time of the event', a
   for (const round of [1, 2, 3]) {
     const full_name = `Called ${round}`;
     await owner.ok('PATCH', `/users/${member.user_id}`, { full_name });
+    const name = `of round ${round}`;
+    await owner.ok('POST', '/channels/create', { name, subscribers: [] });
     await member.ok('POST', '/users/me/subscriptions', {
-      subscriptions: [{ name: `of round ${round}` }],
+      subscriptions: [{ name }],
       principals: [member.user_id, member2.user_id],
     });
     const subscribed = await queue.next((event) => isNotice(event) && event.message.type === 'private');

@@ -111,7 +111,7 @@ test('at most two fields can be in the summary, even if they are created concurr
   ).toEqual(badRequest);
 });
 
-test('the order must be a permutation of all fields', async () => {
+test('the order must name all fields, and the last place of a repeated one counts', async () => {
   const [a, b, c] = [
     await create({ name: 'a', field_type: 1 }),
     await create({ name: 'b', field_type: 1 }),
@@ -120,8 +120,8 @@ test('the order must be a permutation of all fields', async () => {
   for (const order of [
     [a, b],
     [a, b, b],
-    [a, b, c, c],
     [a, b, 999_999],
+    [a, b, c, 999_999],
   ])
     expect(refused(await realm.owner.patch('/realm/profile_fields', { order }))).toEqual(badRequest);
   await realm.owner.ok('PATCH', '/realm/profile_fields', { order: [c, a, b] });
@@ -130,6 +130,26 @@ test('the order must be a permutation of all fields', async () => {
     [a, 2],
     [b, 3],
   ]);
+  await realm.owner.ok('PATCH', '/realm/profile_fields', { order: [a, b, c, a] });
+  expect((await fields()).map(({ id }) => id)).toEqual([b, c, a]);
+});
+
+test('only how an account of a known service is shown can change', async () => {
+  const field_data = { subtype: 'github' };
+  const id = await create({ field_type: 7, field_data });
+  const { name, hint } = (await fields())[0] ?? {};
+  const change = (form: Json) => realm.owner.patch(`/realm/profile_fields/${id}`, form);
+  for (const form of [{ name: 'GitHub' }, { hint: 'Your name' }, { field_data: { subtype: 'twitter' } }]) {
+    const { status, body } = await change(form);
+    expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Default custom field cannot be updated.']);
+  }
+  expect((await change({ name, hint, field_data, display_in_profile_summary: true })).status).toBe(200);
+  expect(await fields()).toMatchObject([
+    { id, name, hint, field_data: JSON.stringify(field_data), display_in_profile_summary: true },
+  ]);
+  const custom = { subtype: 'custom', url_pattern: 'https://example.org/%(username)s' };
+  const own = await create({ name: 'Forge', field_type: 7, field_data: custom });
+  await realm.owner.ok('PATCH', `/realm/profile_fields/${own}`, { name: 'Our forge' });
 });
 
 test('removing an option or a field removes its values', async () => {

@@ -130,3 +130,26 @@ test('an unchanged value does not send an event', async () => {
   await set('short', 'same');
   expect(await queue.settle()).toEqual([]);
 });
+
+test('a register with more profile data of one user than NATS carries in a message works, also for other realms', async () => {
+  const [crowded, other] = await Promise.all([openRealm(), openRealm()]);
+  const { owner, member, guest } = crowded;
+  const value = '😀'.repeat(500);
+  const data: Json[] = [];
+  for (let index = 0; index < 20; index++) {
+    const { id } = await owner.ok('POST', '/realm/profile_fields', { name: `field ${index}`, field_type: 2 });
+    data.push({ id, value });
+  }
+  await member.ok('PATCH', '/users/me/profile_data', { data });
+  const registers = [guest, owner].map((client) =>
+    client.send('POST', '/register', { fetch_event_types: ['realm_user'] }),
+  );
+  const meanwhile = [0, 1, 2].map(() => other.member.send('GET', `/users/${other.owner.user_id}`));
+  for (const { status, body } of await Promise.all(registers)) {
+    expect(status).toBe(200);
+    const { profile_data } = body.realm_users.find(({ user_id }: Json) => user_id === member.user_id);
+    expect(Object.values(profile_data).map((one: Json) => one.value)).toEqual(Array(20).fill(value));
+    expect(JSON.stringify(profile_data).length).toBeGreaterThan(1024 * 1024);
+  }
+  for (const { status } of await Promise.all(meanwhile)) expect(status).toBe(200);
+});

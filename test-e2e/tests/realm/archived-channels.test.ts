@@ -1,4 +1,4 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -38,6 +38,24 @@ test('archiving a channel clears the settings that refer to it', async () => {
   await owner.ok('PATCH', `/streams/${id}`, { is_archived: false });
   await owner.ok('PATCH', '/realm', { signup_announcements_stream_id: id });
   expect(await settings()).toEqual({ ...all(-1), signup_announcements_stream_id: id });
+});
+
+test('a setting that names a restored channel is kept when its archiving is handled late', async () => {
+  const { owner } = realm;
+  const [id, other] = [await create(), await create()];
+  await owner.ok('PATCH', '/realm', { new_stream_announcements_stream_id: other });
+  await connected(async (holder) => {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM users.consumer WHERE realm_id = $1 FOR UPDATE', [realm.id]);
+    await owner.ok('DELETE', `/streams/${id}`);
+    await owner.ok('PATCH', `/streams/${id}`, { is_archived: false });
+    await owner.ok('PATCH', '/realm', { signup_announcements_stream_id: id });
+    await owner.ok('DELETE', `/streams/${other}`);
+    await holder.query('COMMIT');
+  });
+  // The event of `id` has been handled if the later one of `other` has.
+  await expect.poll(async () => (await settings()).new_stream_announcements_stream_id).toBe(-1);
+  expect((await settings()).signup_announcements_stream_id).toBe(id);
 });
 
 test('the channel for reports must stay private', async () => {

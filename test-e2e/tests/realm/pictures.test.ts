@@ -1,5 +1,6 @@
 import { type Client, exchange, type Json, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 import { pngOf } from '../upload.ts';
 
 let realm: Realm;
@@ -19,7 +20,7 @@ function upload(client: Client, path: string, file: Buffer, fields: Record<strin
   const body = Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]);
   return exchange(`${client.url}/api/v1${path}`, 'POST', body, {
     host: client.host,
-    authorization: `Basic ${Buffer.from(`${client.email}:${client.api_key}`).toString('base64')}`,
+    authorization: authorizationOf(client),
     'content-type': `multipart/form-data; boundary=${boundary}`,
   });
 }
@@ -126,9 +127,8 @@ test('clients with individual_emoji_changes receive only the emoji that changed'
 /** Sends a request of which only the headers arrive, and returns the answer. */
 async function answerToHeaders(client: Client, path: string, bytes: number) {
   const socket = await RawSocket.open(client.url);
-  const key = Buffer.from(`${client.email}:${client.api_key}`).toString('base64');
   socket.send(
-    `POST /api/v1${path} HTTP/1.1\r\nHost: ${realm.host}\r\nAuthorization: Basic ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${bytes}\r\n\r\n`,
+    `POST /api/v1${path} HTTP/1.1\r\nHost: ${realm.host}\r\nAuthorization: ${authorizationOf(client)}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${bytes}\r\n\r\n`,
   );
   const { status, json } = await socket.answer();
   socket.destroy();

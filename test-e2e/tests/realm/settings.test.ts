@@ -21,6 +21,7 @@ const changes: [string, unknown, unknown][] = [
   ['invite_required', false, false],
   ['invite_links_verify_email', true, true],
   ['name_changes_disabled', true, true],
+  ['default_language', 'ja', 'ja'],
   ['email_changes_disabled', true, true],
   ['avatar_changes_disabled', true, true],
   ['require_unique_names', true, true],

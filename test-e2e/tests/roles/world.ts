@@ -1,4 +1,5 @@
 import { type Answer, Client, openRealm, type Realm } from '@natter/testkit';
+import { untilServed } from '../../patience.ts';
 import { uploadTo } from '../upload.ts';
 import type { Cell, Row, Table } from './cell.ts';
 import { channelsTable } from './table-channels.ts';
@@ -78,11 +79,13 @@ async function requestOf(operation: string, row: Row, cell: Cell) {
   return { method, path, form };
 }
 
-/** A request of an operation that can be sent more than once. */
+/** A request of an operation that can be sent more than once, under a key. */
 export async function prepare(operation: string, row: Row, cell: Cell) {
   const { method, path, form } = await requestOf(operation, row, cell);
   return (who: Client, headers: Record<string, string> = {}): Promise<Answer> =>
-    row.file ? uploadTo(who, path, form, { headers }) : who.send(method, path, form, { ...row.headers, ...headers });
+    row.file
+      ? untilServed(() => uploadTo(who, path, form, { headers }))
+      : who.patiently(method, path, form, { ...row.headers, ...headers });
 }
 
 export async function send(operation: string, who: Client, row: Row, cell: Cell): Promise<Answer> {

@@ -1,5 +1,6 @@
 import { type Client, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 import { create, fileType } from '../uploads/tus.ts';
 import { upload } from '../uploads/upload.ts';
 
@@ -13,7 +14,7 @@ let resumable: string;
 beforeAll(async () => {
   realm = await openRealm();
   member = realm.member;
-  head = `Host: ${realm.host}\r\nAuthorization: Basic ${Buffer.from(`${member.email}:${member.api_key}`).toString('base64')}\r\n`;
+  head = `Host: ${realm.host}\r\nAuthorization: ${authorizationOf(member)}\r\n`;
   queueId = (await member.queue({ event_types: ['message'], fetch_event_types: [] })).id;
   const stored = await upload(member, { name: 'large.txt', bytes: Buffer.alloc(300_000, 'x') });
   file = stored.body.url;

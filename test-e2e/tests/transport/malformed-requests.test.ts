@@ -1,5 +1,6 @@
 import { type Client, type Json, openRealm, RawSocket, type Realm, rawRequest } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 
 let realm: Realm;
 let member: Client;
@@ -7,7 +8,7 @@ let authorization: string;
 beforeAll(async () => {
   realm = await openRealm();
   member = realm.member;
-  authorization = `Authorization: Basic ${Buffer.from(`${member.email}:${member.api_key}`).toString('base64')}\r\n`;
+  authorization = `Authorization: ${authorizationOf(member)}\r\n`;
 });
 
 const get = (target: string, headers = ''): string =>
@@ -218,8 +219,7 @@ describe('valid HTTP with unusual values', () => {
   });
 
   test('in the sizes of chunks is accepted up to a limit', async () => {
-    const { email, api_key } = realm.member2;
-    const key = `Authorization: Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}\r\n`;
+    const key = `Authorization: ${authorizationOf(realm.member2)}\r\n`;
     const start = `POST /api/v1/user_uploads HTTP/1.1\r\nHost: ${realm.host}\r\n${key}Content-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
     const upload = (part: string, count: number) => {

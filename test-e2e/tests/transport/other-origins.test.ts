@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exchange, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import type { Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 import { openBrowser } from '../../browsers.ts';
 import { Browser } from '../browser.ts';
 import { proxyTo } from '../client/proxy-to.ts';
@@ -11,7 +12,7 @@ let realm: Realm;
 let key: string;
 beforeAll(async () => {
   realm = await openRealm({ havePasswords: true });
-  key = `Basic ${Buffer.from(`${realm.member.email}:${realm.member.api_key}`).toString('base64')}`;
+  key = authorizationOf(realm.member);
 });
 
 const origin = 'https://app.example';

@@ -37,6 +37,14 @@ const newest = (table: string) => (realm: Realm) => ({
   table,
   where: `realm_id = ${realm.id} ORDER BY message_id DESC`,
 });
+/** Adds groups with a member or a subgroup: the last one within the limit has a subgroup. */
+const withSubgroup: Total['open'] = async ({ owner, member }) => {
+  const inner = await owner.ok('POST', '/user_groups/create', { name: 'inner', description: '', members: [] });
+  return (index) => {
+    const content = index === 1 ? { members: [], subgroups: [inner.group_id] } : { members: [member.user_id] };
+    return owner.post('/user_groups/create', { name: `group ${index}`, description: '', ...content });
+  };
+};
 const uploadsOfLength = (length: string): Pick<Total, 'open' | 'rows' | 'differing'> => ({
   open: async (realm) => () => realm.member.post('/tus', {}, { 'upload-length': length }),
   rows: ({ member }) => ({ table: 'messaging.resumable_upload', where: `owner_id = ${member.user_id}` }),
@@ -272,10 +280,7 @@ const collections: Record<string, Total> = {
   groups: {
     limit: 10_000,
     what: 'user groups',
-    open:
-      async ({ owner }) =>
-      (index) =>
-        owner.post('/user_groups/create', { name: `group ${index}`, description: '', members: [] }),
+    open: withSubgroup,
     // System groups count too.
     rows: (realm) => ({ table: 'users.user_group', where: `realm_id = ${realm.id} ORDER BY is_system` }),
     differing: { name: "'copy ' || n" },
@@ -283,10 +288,7 @@ const collections: Record<string, Total> = {
   groupMembers: {
     limit: 500_000,
     what: 'members of user groups',
-    open:
-      async ({ owner, member }) =>
-      (index) =>
-        owner.post('/user_groups/create', { name: `group ${index}`, description: '', members: [member.user_id] }),
+    open: withSubgroup,
     rows: ({ id }) => ({
       table: 'users.group_member',
       where: `group_id IN (SELECT id FROM users.user_group WHERE realm_id = ${id} AND NOT is_system)`,

@@ -1,10 +1,8 @@
 import { request } from 'node:http';
 import { type Answer, type Client, exchange } from '@natter/testkit';
+import { authorizationOf } from '../../api.ts';
 
 export const fileType = 'application/offset+octet-stream';
-
-const authorizationOf = ({ email, api_key }: Client): string =>
-  `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`;
 
 /** The value of `Upload-Metadata`. */
 export const metadataOf = (values: Record<string, string>): string =>

@@ -1,4 +1,5 @@
 import { type Answer, type Client, exchange } from '@natter/testkit';
+import { authorizationOf } from '../../api.ts';
 
 interface Part {
   name: string;
@@ -25,7 +26,7 @@ export function uploadWith(headers: Record<string, string>, client: Client, ...p
   return exchange(`${client.url}/api/v1/user_uploads`, 'POST', body, {
     ...headers,
     host: client.host,
-    authorization: `Basic ${Buffer.from(`${client.email}:${client.api_key}`).toString('base64')}`,
+    authorization: authorizationOf(client),
     'content-type': `multipart/form-data; boundary=${boundary}`,
   });
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 import { upload, uploadText } from './upload.ts';
 
 let realm: Realm;
@@ -34,7 +35,7 @@ const bytesOf = (
   headers: Record<string, string> = {},
 ): Promise<{ status: number; headers: Json; bytes: Buffer }> =>
   new Promise((resolve, reject) => {
-    const authorization = `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}`;
+    const authorization = authorizationOf(who);
     request(
       `${who.url}${url}`,
       { headers: { host: who.host, ...(who.email ? { authorization } : {}), ...headers } },
@@ -260,7 +261,7 @@ test('an upload that is repeated with the same key creates one file', async () =
     return import('@natter/testkit').then(({ exchange }) =>
       exchange(`${who.url}/api/v1/user_uploads`, 'POST', body, {
         host: who.host,
-        authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}`,
+        authorization: authorizationOf(who),
         'content-type': `multipart/form-data; boundary=${boundary}`,
         'idempotency-key': 'upload-once',
       }),

@@ -82,6 +82,19 @@ describe('a guest who names a user they may not see gets the error for a missing
     await expectUnknown((who) => guest.get(`/users/${who}`));
   });
 
+  test('as a bot to change', async () => {
+    const made = await realm.member.ok('POST', '/bots', { full_name: 'Hidden bot', short_name: 'hidden' });
+    for (const ask of [
+      (id: number | string) => guest.get(`/bots/${id}/api_key`),
+      (id: number | string) => guest.post(`/bots/${id}/api_key/regenerate`),
+      (id: number | string) => guest.patch(`/bots/${id}`, { full_name: 'Another name' }),
+      (id: number | string) => guest.delete(`/bots/${id}`),
+    ]) {
+      await expectUnknown(ask, false);
+      expect(await answered(ask, made.user_id)).toEqual(await answered(ask, nobody.id));
+    }
+  });
+
   test('as an owner of a bot', async () => {
     const owner = await realm.person();
     const bot = await owner.ok('POST', '/bots', {
@@ -97,6 +110,6 @@ test('a guest gets the error for a deactivated user if the user wrote to them be
   const friend = await realm.person();
   await friend.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: 'hello' });
   await realm.owner.ok('DELETE', `/users/${friend.user_id}`);
-  const send = () => guest.post('/messages', { type: 'direct', to: [friend.user_id], content: 'hello' });
-  await expect.poll(async () => (await send()).body.msg).toBe(`'${friend.email}' is no longer using this server.`);
+  const { body } = await guest.post('/messages', { type: 'direct', to: [friend.user_id], content: 'hello' });
+  expect(body.msg).toBe(`'${friend.email}' is no longer using this server.`);
 });

@@ -1,13 +1,12 @@
 import { besideOthers, connected, copyRow, type Json, openRealm, type Realm } from '@natter/testkit';
 import { expect, test } from 'vitest';
-import { untilServed } from '../../patience.ts';
 
 const groupNamed = async ({ owner }: Realm, name: string): Promise<number> =>
   (await owner.ok('GET', '/user_groups')).user_groups.find((group: Json) => group.name === name).id;
 
 /** Sets whom guests of the realm see. */
 const limitTo = async (realm: Realm, name: string) =>
-  realm.owner.patch('/realm', { can_access_all_users_group: { new: await groupNamed(realm, name) } });
+  realm.owner.patiently('PATCH', '/realm', { can_access_all_users_group: { new: await groupNamed(realm, name) } });
 
 const idsWhere = (realm: Realm, condition: string): Promise<number[]> =>
   connected(async (client) => {
@@ -80,10 +79,10 @@ test('a thousand guests who leave a channel together can no longer see its membe
       WHERE s.channel_id = ${id} AND s.user_id = ${realm.member.user_id} AND a.realm_id = ${realm.id} AND a.email LIKE 'copy%'`);
     await client.query(`UPDATE channels.directory SET stamp = 'copied' WHERE realm_id = ${realm.id}`);
   });
-  expect((await untilServed(() => limitTo(realm, 'role:members'))).status).toBe(200);
+  expect((await limitTo(realm, 'role:members')).status).toBe(200);
   const [guests, people] = [await idsWhere(realm, 'role = 600'), await idsWhere(realm, 'role = 400')];
   const [stranger] = people.slice(-1);
-  const seen = async (): Promise<boolean> => (await realm.guest.get(`/users/${stranger}`)).status === 200;
+  const seen = async (): Promise<boolean> => (await realm.guest.patiently('GET', `/users/${stranger}`)).status === 200;
   expect(await seen()).toBe(true);
   const queue = await realm.guest.queue({ event_types: ['realm_user'] });
   await realm.owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['shared'], principals: guests });
@@ -96,7 +95,7 @@ test('a group is rejected if many guests each see different ones of its many mem
   const realm = await openRealm();
   await addAccounts(realm.guest, 600, 'guests.example');
   await addAccounts(realm.member, 4_000, 'members.example');
-  expect((await untilServed(() => limitTo(realm, 'role:members'))).status).toBe(200);
+  expect((await limitTo(realm, 'role:members')).status).toBe(200);
   const [guests, people] = [await idsWhere(realm, 'role = 600'), await idsWhere(realm, 'role = 400')];
   // Twenty channels divide the members. Each guest shares ten of them, other ones than the next guest.
   await connected((client) =>
@@ -109,7 +108,7 @@ test('a group is rejected if many guests each see different ones of its many mem
     ),
   );
   const create = (name: string, members: number[]) =>
-    realm.owner.post('/user_groups/create', { name, description: '', members });
+    realm.owner.patiently('POST', '/user_groups/create', { name, description: '', members });
   const { status, body } = await besideOthers('/users', () => create('all', people));
   expect([status, body.code]).toEqual([413, 'REQUEST_TOO_LARGE']);
   const seen = await realm.guest.queue({ event_types: ['user_group'] });

@@ -407,6 +407,7 @@ function apply(state: Json, event: Json): void {
   if (type === 'user_status') {
     const { user_id, type: _, id, ...changes } = event;
     const merged = { ...state.statuses[user_id], ...changes };
+    if (changes.emoji_name === '') Object.assign(merged, { emoji_code: '', reaction_type: '' });
     const set = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== '' && value !== false));
     if (Object.keys(set).length === 0) delete state.statuses[user_id];
     else state.statuses[user_id] = set;

@@ -1,5 +1,6 @@
-import { type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
+import { exchange, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { uploadTo } from '../upload.ts';
 
 let realm: Realm;
 let web: number;
@@ -57,6 +58,48 @@ test('a spectator cannot read earlier versions of a message that was moved into 
   expect(messageOf(messages, moved).edit_history).toHaveLength(3);
 });
 
+test('a narrow of a spectator asks for web-public channels and does not depend on a reader', async () => {
+  const ask = (...terms: Json[]) => realm.spectator.get('/messages', { ...all, narrow: terms });
+  const [open] = narrow;
+  for (const terms of [
+    [],
+    [['channel', web]],
+    [{ ...open, negated: true }],
+    [open, ['is', 'dm']],
+    [open, ['is', 'starred']],
+    [open, ['dm', [realm.member.user_id]]],
+    [open, ['in', 'all']],
+    [open, { operator: 'in', operand: 'home', negated: true }],
+  ]) {
+    const { status, body } = await ask(...terms);
+    expect([terms, status, body.code]).toEqual([terms, 401, 'UNAUTHORIZED']);
+  }
+  for (const terms of [
+    [open, ['in', 'home']],
+    [open, ['is', 'resolved']],
+    [open, ['channel', 'Web']],
+  ])
+    expect([terms, (await ask(...terms)).status]).toEqual([terms, 200]);
+  const { messages } = (await ask(open as Json, ['in', 'home'])).body;
+  expect(messageOf(messages, written).flags).toEqual(['read']);
+});
+
+test('a spectator reads one message of a web-public channel, in its present form', async () => {
+  const { message, raw_content } = await realm.spectator.ok('GET', `/messages/${moved}`);
+  expect([raw_content, message.id, message.flags]).toEqual(['the public figure', moved, ['read']]);
+  expect(message).not.toHaveProperty('edit_history');
+  const text = JSON.stringify((await realm.spectator.ok('GET', `/messages/${written}`)).message);
+  expect(text).not.toContain(realm.member.email);
+  const hidden = await realm.member.ok('POST', '/messages', { type: 'channel', to: secret, topic: 'x', content: 'x' });
+  const answers = [hidden.id, 2 ** 40].map((id) => realm.spectator.get(`/messages/${id}`));
+  const [known, missing] = await Promise.all(answers);
+  expect([known?.status, known?.body]).toEqual([401, missing?.body]);
+  await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: false });
+  const closed = await realm.spectator.get(`/messages/${written}`);
+  expect([closed.status, closed.body]).toEqual([401, missing?.body]);
+  await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
+});
+
 test('a spectator cannot find a moved message by its old channel, topic or words', async () => {
   const ask = (terms: Json[]) => realm.spectator.get('/messages', { ...all, narrow: [...narrow, ...terms] });
   for (const operand of ['hidden-topic', 'hidden-second'])
@@ -102,7 +145,6 @@ test('a spectator does not see real addresses in messages, reactions and users, 
 
 test('requests that only members may send are rejected for a spectator', async () => {
   for (const path of [
-    `/messages/${moved}`,
     `/messages/${moved}/history`,
     `/messages/${moved}/read_receipts`,
     `/messages/${moved}/reactions`,
@@ -130,4 +172,51 @@ test('pages set headers against framing and referrers', async () => {
     expect(headers['content-security-policy']).toContain("base-uri 'none'");
     expect([headers['referrer-policy'], headers['x-content-type-options']]).toEqual(['no-referrer', 'nosniff']);
   }
+});
+
+test('a spectator can no longer read a web-public channel that was archived', async () => {
+  const { owner, spectator, member } = realm;
+  const made = { name: 'Former', is_web_public: true, subscribers: [owner.user_id] };
+  const { id: channel } = await owner.ok('POST', '/channels/create', made);
+  const { url } = (await uploadTo(owner, '/user_uploads')).body;
+  const content = `[picture](${url})`;
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'old', content });
+  const register = () =>
+    spectator.ok('POST', '/register', {
+      client_capabilities: { archived_channels: true },
+      fetch_event_types: ['stream'],
+    });
+  const seen = async () => ({
+    listed: (await register()).streams.some((one: Json) => one.stream_id === channel),
+    message: (await spectator.get(`/messages/${id}`)).status,
+    messages: (await spectator.ok('GET', '/messages', all)).messages.some((one: Json) => one.id === id),
+    byId: (await spectator.ok('GET', '/messages', { message_ids: [id], narrow })).messages.length,
+    narrowed: (await spectator.get('/messages', { ...all, narrow: [...narrow, ['channel', channel]] })).status,
+    beside: (await spectator.get('/messages', { ...all, narrow: [...narrow, ['with', id]] })).status,
+    topics: (await spectator.get(`/users/me/${channel}/topics`)).status,
+    file: (await exchange(`${spectator.url}${url}`, 'GET', '', { host: realm.host })).status,
+  });
+  const open = {
+    listed: true,
+    message: 200,
+    messages: true,
+    byId: 1,
+    narrowed: 200,
+    beside: 200,
+    topics: 200,
+    file: 200,
+  };
+  expect(await seen()).toEqual(open);
+  await owner.ok('DELETE', `/streams/${channel}`);
+  expect(await seen()).toEqual({
+    listed: false,
+    message: 401,
+    messages: false,
+    byId: 0,
+    narrowed: 400,
+    beside: 400,
+    topics: 400,
+    file: 404,
+  });
+  expect((await member.get(`/messages/${id}`)).status).toBe(200);
 });

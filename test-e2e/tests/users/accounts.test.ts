@@ -1,5 +1,6 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 import { untilServed } from '../../patience.ts';
 
 let realm: Realm;
@@ -10,7 +11,7 @@ beforeAll(async () => {
 const refused = ({ status, body }: Json): Json => [status, body.code];
 const bad = [400, 'BAD_REQUEST'];
 const as = (email: string, api_key: string) => ({
-  authorization: `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`,
+  authorization: authorizationOf({ email, api_key }),
 });
 const memberOf = async (client: Client, id: number): Promise<Json> =>
   (await client.ok('GET', '/users', { user_ids: [id] })).members[0];

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Answer, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 
 const secret = 'the secret of the first realm, long enough';
 let [realm, other] = [] as unknown as [Realm, Realm];
@@ -24,7 +25,7 @@ test('a signed token is exchanged for an API key of its user', async () => {
   const { email, user_id } = realm.member;
   const { status, body } = await exchange(tokenOf({ email: email.toUpperCase() }));
   expect([status, body.email, body.user_id, body.user]).toEqual([200, email, user_id, undefined]);
-  const header = { authorization: `Basic ${Buffer.from(`${email}:${body.api_key}`).toString('base64')}` };
+  const header = { authorization: authorizationOf({ email, api_key: body.api_key }) };
   const me = await realm.spectator.get('/users/me', {}, header);
   expect([me.status, me.body.user_id]).toEqual([200, user_id]);
   expect((await realm.member.get('/users/me')).status).toBe(200);

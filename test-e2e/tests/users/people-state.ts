@@ -98,6 +98,7 @@ export function apply(state: State, event: Json): void {
     case 'user_status': {
       const { type, id, user_id, ...changes } = event;
       const merged = { ...state.statuses.get(user_id), ...changes };
+      if (changes.emoji_name === '') Object.assign(merged, { emoji_code: '', reaction_type: '' });
       const set = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== '' && value !== false));
       if (Object.keys(set).length === 0) state.statuses.delete(user_id);
       else state.statuses.set(user_id, set);

@@ -33,6 +33,9 @@ test('alert words are stored without duplicates, and only their user receives th
   });
   expect((await queue.next((event) => event.type === 'alert_words')).alert_words).toEqual(['Tea', 'coffee']);
   expect(refused(await member.post('/users/me/alert_words', { alert_words: ['x'.repeat(101)] }))).toEqual(bad);
+  // Without words, the list stays as it is.
+  expect((await member.ok('POST', '/users/me/alert_words')).alert_words).toEqual(['Tea', 'coffee']);
+  expect(refused(await member.delete('/users/me/alert_words'))).toEqual([400, 'REQUEST_VARIABLE_MISSING']);
   await member.ok('DELETE', '/users/me/alert_words', { alert_words: ['TEA'] });
   expect((await member.ok('GET', '/users/me/alert_words')).alert_words).toEqual(['coffee']);
   expect((await realm.guest.ok('GET', '/users/me/alert_words')).alert_words).toEqual([]);
@@ -65,6 +68,27 @@ test('a status can be set, read and cleared, and administrators can set it for o
   expect((await guest.ok('GET', `/users/${member.user_id}/status`)).status).toEqual({});
   await member.ok('POST', '/users/me/status', { away: true });
   expect((await guest.ok('GET', `/users/${member.user_id}/status`)).status).toEqual({ away: true });
+});
+
+test('each change of a status is one event with the given fields, also if it changes nothing', async () => {
+  const person = await realm.person();
+  const queue = await realm.guest.queue({ event_types: ['user_status', 'message'] });
+  const none = { emoji_name: '', emoji_code: '', reaction_type: 'unicode_emoji' };
+  const told: [Json, Json][] = [
+    [
+      { away: true, status_text: ' out ' },
+      { away: true, status_text: 'out' },
+    ],
+    [{ emoji_name: '' }, none],
+    [{ emoji_name: '' }, none],
+    [{ status_text: 'out' }, { status_text: 'out' }],
+    [{ away: true }, { away: true }],
+    [{ away: false }, { away: false }],
+  ];
+  for (const [form] of told) await person.ok('POST', '/users/me/status', form);
+  await queue.settle();
+  const seen = queue.seen.filter(({ type }) => type === 'user_status').map(({ id, ...event }) => event);
+  expect(seen).toEqual(told.map(([, fields]) => ({ type: 'user_status', user_id: person.user_id, ...fields })));
 });
 
 test('a bot can be created, changed, given away and deactivated, and is visible to its owner and administrators', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Answer, type Client, connected, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 import { Browser } from '../browser.ts';
 import { uploadTo } from '../upload.ts';
 
@@ -69,13 +70,8 @@ test('a message from a browser has the client website', async () => {
 test('the API ignores sessions, and /json ignores keys', async () => {
   const browser = await loggedIn(realm.member);
   expect(refused(await browser.send('GET', '/api/v1/users/me'))).toEqual(loggedOut);
-  const key = Buffer.from(`${realm.member.email}:${realm.member.api_key}`).toString('base64');
-  const answer = await new Browser(realm.spectator).send(
-    'GET',
-    '/json/users/me',
-    {},
-    { authorization: `Basic ${key}` },
-  );
+  const key = { authorization: authorizationOf(realm.member) };
+  const answer = await new Browser(realm.spectator).send('GET', '/json/users/me', {}, key);
   expect([...refused(answer), answer.headers['www-authenticate']]).toEqual([...loggedOut, 'Session realm="zulip"']);
   for (const email of ['', `${realm.member.email}`]) {
     const shown = Buffer.from(`${email}:${browser.session}`).toString('base64');
@@ -271,7 +267,7 @@ test('regenerating the key, deactivation and reactivation end sessions', async (
   const { body } = await here.json('POST', '/users/me/api_key/regenerate');
   expect((await here.json('GET', '/users/me')).status).toBe(200);
   expect(refused(await there.json('GET', '/users/me'))).toEqual(loggedOut);
-  const key = { authorization: `Basic ${Buffer.from(`${person.email}:${body.api_key}`).toString('base64')}` };
+  const key = { authorization: authorizationOf({ email: person.email, api_key: body.api_key }) };
   expect((await realm.spectator.post('/users/me/api_key/regenerate', {}, key)).status).toBe(200);
   expect(refused(await here.json('GET', '/users/me'))).toEqual(loggedOut);
   const again = await loggedIn(person);

@@ -1,5 +1,6 @@
 import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { authorizationOf } from '../../api.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -164,7 +165,7 @@ test('administrators can change the realm defaults, which are sent to all users 
     await realm.owner.ok('PATCH', '/realm/user_settings_defaults', { [name]: initial });
 });
 
-test('a name change is sent to all users, and is rejected for members if the realm disables name changes', async () => {
+test('a name change is sent to all users, and is ignored for members if the realm disables name changes', async () => {
   const person = await realm.person();
   const queue = await realm.guest.queue({ event_types: ['realm_user'] });
   await person.ok('PATCH', '/settings', { full_name: ' New Name ' });
@@ -175,7 +176,11 @@ test('a name change is sent to all users, and is rejected for members if the rea
   for (const full_name of ['x', 'a'.repeat(101), 'a*b', 'two|12', 'a@b'])
     expect(refused(await person.patch('/settings', { full_name }))).toEqual([400, 'BAD_REQUEST']);
   await realm.owner.ok('PATCH', '/realm', { name_changes_disabled: true });
-  expect(refused(await person.patch('/settings', { full_name: 'Other' }))).toEqual([400, 'BAD_REQUEST']);
+  const answer = await person.ok('PATCH', '/settings', { full_name: 'Other', twenty_four_hour_time: true });
+  expect(answer.ignored_parameters_unsupported).toEqual(['full_name']);
+  expect((await person.ok('GET', '/users/me')).full_name).toBe('New Name');
+  const { user_settings } = await person.ok('POST', '/register', { fetch_event_types: ['user_settings'] });
+  expect(user_settings.twenty_four_hour_time).toBe(true);
   await realm.administrator.ok('PATCH', '/settings', { full_name: 'Ada Admin' });
   await realm.owner.ok('PATCH', '/realm', { name_changes_disabled: false });
 });
@@ -221,7 +226,7 @@ test('bots cannot change settings', async () => {
     short_name: 'setting',
   });
   const { user } = await realm.member.ok('GET', `/users/${user_id}`);
-  const authorization = `Basic ${Buffer.from(`${user.email}:${api_key}`).toString('base64')}`;
+  const authorization = authorizationOf({ email: user.email, api_key });
   const answer = await realm.spectator.patch('/settings', { enter_sends: true }, { authorization });
   expect(refused(answer)).toEqual([400, 'BAD_REQUEST']);
 });

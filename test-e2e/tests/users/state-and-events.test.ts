@@ -36,6 +36,7 @@ test(`state plus events equals a fresh register for people, bots, status, mutes 
   };
   const visibility = (): Json => ({ email_address_visibility: pick([1, 2, 3, 4, 5]) });
 
+  for (const name of ['one', 'two']) await realm.owner.ok('POST', '/channels/create', { name, subscribers: [] });
   const operations: (() => Promise<unknown>)[] = [
     () => anybody().patch('/settings', setting()),
     () => anybody().patch('/settings', setting()),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Answer, type Client, type Json, openRealm, type Queue } from '@natter/testkit';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { untilServed } from '../../patience.ts';
 import type { Cell, Row } from '../roles/cell.ts';
 import { callerOf, type Letter, nextNumber, openWorld, prepare, tables, type World } from '../roles/world.ts';
 import { pngOf, uploadTo } from '../upload.ts';
@@ -148,7 +149,7 @@ describe('under an Idempotency-Key', () => {
     const name = `late ${nextNumber()}`;
     const headers = key();
     const send = (who: Client) =>
-      who.post('/messages', { type: 'stream', to: name, topic: 't', content: 'x' }, headers);
+      who.patiently('POST', '/messages', { type: 'stream', to: name, topic: 't', content: 'x' }, headers);
     const first = await send(realm.member);
     expect(first.status).toBe(400);
     await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }] });
@@ -163,7 +164,7 @@ describe('under an Idempotency-Key', () => {
       ['', 'Idempotency-Key is empty'],
       ['k'.repeat(256), 'Idempotency-Key is too long (limit: 255 characters)'],
     ] as const) {
-      const { status, body } = await realm.member.post('/messages', form, { 'idempotency-key': key });
+      const { status, body } = await realm.member.patiently('POST', '/messages', form, { 'idempotency-key': key });
       expect([status, body]).toMatchObject([400, { code: 'BAD_REQUEST', msg }]);
     }
   });
@@ -172,7 +173,7 @@ describe('under an Idempotency-Key', () => {
     const { realm } = world;
     const headers = key();
     const note = (who: Client, content: string) =>
-      who.post('/messages', { type: 'direct', to: [who.user_id], content }, headers);
+      who.patiently('POST', '/messages', { type: 'direct', to: [who.user_id], content }, headers);
     const mine = await note(realm.member, 'one');
     expect((await note(realm.member, 'two')).body).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
     const others = await note(realm.owner, 'two');
@@ -183,11 +184,13 @@ describe('under an Idempotency-Key', () => {
       ['/users/me/avatar', [64, 65]],
     ] as const) {
       const upload = (width: number) =>
-        uploadTo(
-          realm.member,
-          path,
-          {},
-          { picture: pngOf(width, 64), headers: { ...headers, 'idempotency-key': path } },
+        untilServed(() =>
+          uploadTo(
+            realm.member,
+            path,
+            {},
+            { picture: pngOf(width, 64), headers: { ...headers, 'idempotency-key': path } },
+          ),
         );
       const first = await upload(sizes[0]);
       expect(first.status).toBe(200);
@@ -206,7 +209,7 @@ describe('under an Idempotency-Key', () => {
     await realm.owner.ok('PATCH', '/realm', { moderation_request_channel_id: id });
     const queue = await realm.owner.queue({ event_types: ['message'], apply_markdown: false });
     const report = (description: string, headers: Record<string, string>) =>
-      realm.member.post(`/messages/${message}/report`, { report_type: 'other', description }, headers);
+      realm.member.patiently('POST', `/messages/${message}/report`, { report_type: 'other', description }, headers);
     const headers = key();
     const first = await report('said twice', headers);
     expect(first.status).toBe(200);
@@ -219,7 +222,10 @@ describe('under an Idempotency-Key', () => {
 
   // Their rows permit no caller, because each link works once.
   test.each([
-    ['password/reset', async (who: Client) => void (await who.post('//accounts/password/reset', { email: who.email }))],
+    [
+      'password/reset',
+      async (who: Client) => void (await who.ok('POST', '//accounts/password/reset', { email: who.email })),
+    ],
     [
       'confirm_new_email',
       async (who: Client) => {
@@ -234,11 +240,12 @@ describe('under an Idempotency-Key', () => {
     const link = await linkMailed(path, who.email);
     const form = { password: 'quite another password' };
     const headers = key();
-    const first = await realm.spectator.post(`/${link}`, form, headers);
+    const send = (under: Record<string, string>) => realm.spectator.patiently('POST', `/${link}`, form, under);
+    const first = await send(headers);
     expect(first.status, String(first.body)).toBe(200);
-    const second = await realm.spectator.post(`/${link}`, form, headers);
+    const second = await send(headers);
     expect([second.status, second.body]).toEqual([200, first.body]);
-    expect((await realm.spectator.post(`/${link}`, form, key())).status).toBe(404);
+    expect((await send(key())).status).toBe(404);
   });
 
   test('a repeated response contains all fields of the first one', async () => {
@@ -246,8 +253,9 @@ describe('under an Idempotency-Key', () => {
     await realm.member.ok('PATCH', '/settings', { automatically_follow_topics_policy: 1 });
     const headers = key();
     const form = { type: 'stream', to: world.channel, topic: `followed ${nextNumber()}`, content: 'x' };
-    const first = await realm.member.post('/messages', form, headers);
+    const send = () => realm.member.patiently('POST', '/messages', form, headers);
+    const first = await send();
     expect(first.body).toMatchObject({ automatic_new_visibility_policy: 3 });
-    expect((await realm.member.post('/messages', form, headers)).body).toEqual(first.body);
+    expect((await send()).body).toEqual(first.body);
   });
 });

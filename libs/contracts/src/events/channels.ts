@@ -102,8 +102,15 @@ export const channelEvents = {
   'stream/update': event('One property of a channel changed.', {
     audience: 'users',
     body: channelChangeSchema,
-    // The realm's retention is what a channel without its own has.
-    note: z.strictObject({ by: int, before: z.unknown().optional(), realm_retention_days: int.optional() }).optional(),
+    // The realm's retention is what a channel without its own has. The former name of an archived channel may be that of an active one.
+    note: z
+      .strictObject({
+        by: int,
+        before: z.unknown().optional(),
+        realm_retention_days: int.optional(),
+        is_former_name_used: z.literal(true).optional(),
+      })
+      .optional(),
   }),
   'subscription/add': event('The receivers are subscribed to channels.', {
     audience: 'users',

@@ -117,7 +117,7 @@ export const durableConsumers: readonly DurableConsumer[] = [
       ...personEvents,
       ...realmEvents,
     ],
-    after: ['people', 'sending-copies'],
+    after: ['people', 'periods', 'sending-copies'],
     keeps: 'roles, bot owners and realm settings; writes messages of the notification bot',
   },
   {

@@ -52,7 +52,13 @@ test('fields that belong together are all present or all absent', () => {
     flags: [],
     edit_timestamp: 3,
   };
-  ok({ ...update, stream_id: 1, stream_name: 'x', ...moved });
+  const inChannel = { ...update, stream_id: 1, stream_name: 'x' };
+  ok({ ...inChannel, ...moved });
+  ok({ ...inChannel, ...moved, new_stream_id: 4 });
+  const { subject: _, topic_links: __, ...kept } = moved;
+  ok({ ...inChannel, ...kept, new_stream_id: 4 });
+  wrong({ ...inChannel, ...kept });
+  wrong({ ...inChannel, ...kept, subject: 'b', new_stream_id: 4 });
   const rendered = { ...update, user_id: null, rendering_only: true, content: 'a', rendered_content: '<p>a</p>' };
   ok(rendered);
   wrong({ ...rendered, rendering_only: false });
@@ -60,7 +66,7 @@ test('fields that belong together are all present or all absent', () => {
   wrong({ ...rendered, orig_content: 'b' });
   wrong({ ...rendered, ...moved });
   wrong({ ...update, user_id: null, rendering_only: true });
-  wrong({ ...update, stream_id: 1, stream_name: 'x', subject: 'b' });
+  wrong({ ...inChannel, subject: 'b', topic_links: [] });
   wrong({ ...update, new_stream_id: 4 });
   const flags = { type: 'update_message_flags', operation: 'remove', op: 'remove', messages: [1], all: false };
   ok({ ...flags, flag: 'starred' });

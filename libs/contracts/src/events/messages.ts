@@ -87,8 +87,12 @@ const updatedMessage = z
         (body.rendered_content !== undefined && body.orig_content === undefined && body.subject === undefined)),
     'a message that is only rendered again has its content, and no user who changed it',
   )
-  .refine(allOrNone('orig_subject', 'subject', 'topic_links', 'propagate_mode'), 'a move has all of its fields')
-  .refine((body) => body.new_stream_id === undefined || body.propagate_mode !== undefined, 'a move has its mode');
+  .refine(allOrNone('orig_subject', 'propagate_mode'), 'a move has its mode and the topic before')
+  .refine(allOrNone('subject', 'topic_links'), 'a new topic has its links')
+  .refine(
+    (body) => (body.subject !== undefined || body.new_stream_id !== undefined) === (body.propagate_mode !== undefined),
+    'a move has a new topic or a new channel',
+  );
 
 const event = eventsOf('messaging');
 

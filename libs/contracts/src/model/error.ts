@@ -1,3 +1,5 @@
+import { cut } from './text.ts';
+
 /** The closed list of error codes, and the HTTP status of each. */
 export const errorStatus = {
   BAD_REQUEST: 400,
@@ -7,7 +9,6 @@ export const errorStatus = {
   BAD_EVENT_QUEUE_ID: 400,
   BAD_NARROW: 400,
   STREAM_DOES_NOT_EXIST: 400,
-  CHANNEL_ALREADY_EXISTS: 400,
   EXPECTATION_MISMATCH: 400,
   INCOMPATIBLE_PARAMETERS: 400,
   SYSTEM_GROUP_REQUIRED: 400,
@@ -31,6 +32,7 @@ export const errorStatus = {
   CSRF_FAILED: 403,
   NONEXISTENT_SUBDOMAIN: 404,
   NOT_FOUND: 404,
+  CHANNEL_ALREADY_EXISTS: 409,
   UPLOAD_OFFSET_MISMATCH: 409,
   LENGTH_REQUIRED: 411,
   UNSUPPORTED_TUS_VERSION: 412,
@@ -65,6 +67,9 @@ const generalErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export const mayAnswer = (operation: { errors: readonly ErrorCode[] }, code: ErrorCode): boolean =>
   errorStatus[code] >= 500 || generalErrors.has(code) || operation.errors.includes(code);
 
+/** A text that repeats long values of a request is cut: with an `Idempotency-Key` it is stored for a day. */
+const maxMessage = 1_000;
+
 /** A failure that is reported to the caller: a stable code, public text and extra fields. The cause is only logged. */
 export class ChatError extends Error {
   readonly code: ErrorCode;
@@ -79,7 +84,7 @@ export class ChatError extends Error {
     extra: Record<string, unknown> = {},
     { cause, status = errorStatus[code] }: { cause?: unknown; status?: number } = {},
   ) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(cut(message, maxMessage), cause === undefined ? undefined : { cause });
     this.name = 'ChatError';
     this.code = code;
     this.extra = extra;

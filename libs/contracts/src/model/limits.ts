@@ -150,6 +150,8 @@ export const perRequest = {
   narrowTerms: 100,
   /** UTF-16 units of all searches of a narrow. */
   searchLength: 1_000,
+  /** Different phrases of all searches of a narrow: each is compared with the whole text of messages. */
+  searchPhrases: 10,
   /** UTF-16 units of all operands of the narrow of an event queue: gateways hold them as long as the queue is polled. */
   queueNarrowLength: 2_000,
   /** UTF-16 units of all types of events of a queue; those that exist have a quarter. */

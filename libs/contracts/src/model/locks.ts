@@ -89,13 +89,13 @@ export const advisoryLocks = {
   // In earlier releases it shared 7302 with playgrounds. Rows are locked and compared too, so a process that locks 7302
   // is harmless.
   'scheduled-delivery': { number: 7312, key: 'realm', guards: 'one scheduler delivers in a realm at a time' },
+  'group-nesting': { number: 7303, key: 'realm', guards: 'groups do not come to contain each other' },
   ...locksOfTotals,
   'default-channels': {
     number: 7314,
     key: 'realm',
     guards: 'the order of announced lists of default channels and of groups of them',
   },
-  'group-nesting': { number: 7303, key: 'realm', guards: 'groups do not come to contain each other' },
   emoji: { number: 7310, key: 'realm', guards: 'the order of announced lists of emoji' },
   flags: { number: 7305, key: 'user', guards: 'the order of events about flags' },
   'channel-begin': {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { id, integer, string, trimmed, trimmedNonEmpty, union } from './bounded.ts';
 import { limits } from './limits.ts';
 import { type Param, text, textOrJson } from './param.ts';
+import { languages } from './user-settings.ts';
 
 /**
  * One setting of a realm that `PATCH /realm` changes. Clients read it as `realm_<name>` and receive changes under the
@@ -60,7 +61,7 @@ export const realmSettings = {
     textOrJson(id.refine((value) => orgTypes.some((type) => type === value), 'not an organization type').optional()),
     0,
   ),
-  default_language: setting(textOrJson(z.enum(['en', 'de', 'fr']).optional()), 'en'),
+  default_language: setting(textOrJson(z.enum(languages).optional()), 'en'),
   default_code_block_language: plain(100),
   welcome_message_custom_text: setting(text(string(limits.welcomeTextLength).optional()), ''),
 

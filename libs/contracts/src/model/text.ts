@@ -4,6 +4,13 @@ import { emptyTopicDisplayName } from './limits.ts';
 export const cut = (text: string, maxUnits: number): string => text.slice(0, maxUnits).replace(/[\ud800-\udbff]$/, '');
 
 /**
+ * A value of a request as an error repeats it: at most 100 characters. `String` would call methods that the request may
+ * have put into an object.
+ */
+export const briefly = (value: unknown): string =>
+  cut(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined'), 100);
+
+/**
  * A name that a request gives outside its parameters, such as that of a client or a file: without control characters,
  * because Postgres stores no NUL, and cut.
  */

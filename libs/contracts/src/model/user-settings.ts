@@ -37,6 +37,7 @@ const range = (min: number, max: number, initial: number, rules?: Rules) => sett
 
 export const languageNames = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français', ja: '日本語' } as const;
 export type Language = keyof typeof languageNames;
+export const languages = Object.keys(languageNames) as Language[];
 export const notificationSounds = ['ding', 'zulip'] as const;
 /** The names of emoji sets, under both spellings. */
 export const emojisets = { google: 'Google', twitter: 'Twitter', text: 'Plain text', 'google-blob': 'Google blobs' };
@@ -58,7 +59,7 @@ const isTimeZone = (name: string): boolean => {
  */
 export const userSettings = {
   twenty_four_hour_time: flag(false, display),
-  default_language: setting(z.enum(['en', 'de', 'es', 'fr', 'ja']), 'en', { ...display, ...ownOnly }),
+  default_language: setting(z.enum(languages), 'en', { ...display, ...ownOnly }),
   left_side_userlist: flag(false, display),
   web_home_view: choice(['inbox', 'recent_topics', 'all_messages'], 'inbox', display),
   web_escape_navigates_to_home_view: flag(true),

@@ -182,7 +182,7 @@ export const messageChangeOperations = {
     name: 'add-submessage',
     service: 'messaging',
     http: { method: 'POST', path: '/submessage' },
-    summary: 'Add to a widget (a poll, a list of tasks) that a message carries.',
+    summary: 'Add to a message, such as to its widget (a poll, a list of tasks).',
     params: {
       message_id: messageId,
       msg_type: text(string(100)),

@@ -52,11 +52,22 @@ const done = z.object({ complete: z.boolean() });
  * A full-text search has more weight, because it compares and highlights texts; other narrows only read indexes. Terms are
  * objects with an operator, or pairs.
  */
-const searchWeight = (narrow: unknown): number => (Array.isArray(narrow) && narrow.some(isSearch) ? 3 : 0);
+function searchWeight(narrow: unknown): number {
+  const searches = Array.isArray(narrow) ? narrow.filter(isSearch).map(searchedIn) : [];
+  if (searches.length === 0) return 0;
+  // Each phrase is compared with the whole text of messages. More of them are refused.
+  const quotes = searches.reduce((sum, text) => sum + text.split('"').length - 1, 0);
+  return 3 + Math.min(quotes / 2, perRequest.searchPhrases) / 2;
+}
 
 function isSearch(term: unknown): boolean {
   if (Array.isArray(term)) return term[0] === 'search';
   return typeof term === 'object' && term !== null && 'operator' in term && term.operator === 'search';
+}
+
+function searchedIn(term: unknown): string {
+  const searched = Array.isArray(term) ? term[1] : (term as { operand?: unknown }).operand;
+  return typeof searched === 'string' ? searched : '';
 }
 
 export const messageReadingOperations = {
@@ -97,6 +108,7 @@ export const messageReadingOperations = {
   getMessage: operation({
     name: 'get-message',
     service: 'messaging',
+    caller: 'spectator',
     http: { method: 'GET', path: '/messages/{message_id}' },
     summary: 'One message, with its source.',
     params: {
@@ -129,7 +141,7 @@ export const messageReadingOperations = {
         .record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() }))
         .describe('The messages that match, by ID.'),
     }),
-    errors: ['BAD_NARROW'],
+    errors: ['BAD_NARROW', 'BAD_REQUEST'],
   }),
   updateFlags: operation({
     name: 'update-message-flags',

@@ -93,7 +93,11 @@ export const profileFieldOperations = {
     http: { method: 'PATCH', path: '/realm/profile_fields' },
     role: 'administrator',
     summary: 'Change the order of the custom profile fields.',
-    params: { order: json(idList(1_000).describe('The IDs of all fields, in their new order.')) },
+    params: {
+      order: json(
+        idList(1_000).describe('The IDs of all fields, in their new order. Of a repeated one the last place counts.'),
+      ),
+    },
     errors,
     events,
   }),

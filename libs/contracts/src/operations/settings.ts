@@ -39,45 +39,35 @@ const result = z.object({
 });
 const key = text(string(1_000).describe('The secret part of the link that was mailed.'));
 
+const update = {
+  service: 'users',
+  caller: 'human',
+  weight: 2,
+  checksPassword: true,
+  params,
+  result,
+  errors,
+  events,
+} as const;
+
 export const settingsOperations = {
   updateSettings: operation({
+    ...update,
     name: 'update-settings',
-    service: 'users',
     http: { method: 'PATCH', path: '/settings' },
-    caller: 'human',
     summary: "Change the caller's own settings.",
-    weight: 2,
-    checksPassword: true,
-    params,
-    result,
-    errors,
-    events,
   }),
   updateDisplaySettings: operation({
+    ...update,
     name: 'update-display-settings',
-    service: 'users',
     http: { method: 'PATCH', path: '/settings/display' },
-    caller: 'human',
-    weight: 2,
     summary: 'The same as PATCH /settings (deprecated).',
-    checksPassword: true,
-    params,
-    result,
-    errors,
-    events,
   }),
   updateNotificationSettings: operation({
+    ...update,
     name: 'update-notification-settings',
-    service: 'users',
     http: { method: 'PATCH', path: '/settings/notifications' },
-    caller: 'human',
-    weight: 2,
     summary: 'The same as PATCH /settings (deprecated).',
-    checksPassword: true,
-    params,
-    result,
-    errors,
-    events,
   }),
   runCommand: operation({
     name: 'run-command',

@@ -24,7 +24,7 @@ export type MutedUser = z.infer<typeof mutedUserSchema>;
 const errors = ['BAD_REQUEST'] as const;
 const optional = text(string(1_000).optional());
 const status = { status_text: optional, emoji_name: optional, emoji_code: optional, reaction_type: optional };
-const words = json(list(string(300), 1_100));
+const words = list(string(300), 1_100);
 const wordsResult = z.object({ alert_words: z.array(z.string()) });
 const alertWords = { service: 'users', result: wordsResult, errors, events: ['alert_words'] } as const;
 const muted = {
@@ -105,7 +105,7 @@ export const socialOperations = {
     http: { method: 'POST', path: '/users/me/alert_words' },
     summary: 'Add alert words.',
     weight: 2,
-    params: { alert_words: words },
+    params: { alert_words: json(words.default([])) },
     ...alertWords,
   }),
   removeAlertWords: operation({
@@ -113,7 +113,7 @@ export const socialOperations = {
     http: { method: 'DELETE', path: '/users/me/alert_words' },
     weight: 2,
     summary: 'Remove alert words.',
-    params: { alert_words: words },
+    params: { alert_words: json(words) },
     ...alertWords,
   }),
   setAvatar: operation({

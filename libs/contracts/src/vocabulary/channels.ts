@@ -12,10 +12,10 @@ export const channelMeanings = {
   subscribed: 'The names of the channels to which each user was subscribed, by user ID.',
   already_subscribed: 'The names of the channels to which each user was subscribed before, by user ID.',
   unauthorized: 'The names of the channels to which the caller may not subscribe.',
-  removed: 'The names of the channels from which somebody was unsubscribed.',
-  not_removed: 'The names of the channels to which nobody of the given users was subscribed.',
+  removed: 'The names of the channels that users left: one for each user and channel.',
+  not_removed: 'The names of the channels to which users were not subscribed: one for each user and channel.',
   new_subscription_messages_sent:
-    'Whether the new subscribers were told by a direct message. Present only if `send_new_subscription_messages` was given.',
+    'Whether the new subscribers were told by a direct message. Absent if `send_new_subscription_messages` was false.',
   subscription_data: 'The changes, each of one setting of one channel.',
   include_subscribers:
     'Whether the subscribers of each channel are listed: all, none, or `partial`, which leaves out inactive users of large channels.',
@@ -38,7 +38,7 @@ export const channelMeanings = {
     'Whether messages in the channel may, must not or must have the empty topic. `inherit` takes the setting of the organization.',
   folder_id: 'The ID of the folder of channels; null for none.',
   send_new_subscription_messages:
-    'Whether the new subscribers are told by a direct message. By default true, unless the request adds many subscriptions.',
+    'Whether others who are subscribed to existing channels are told by a direct message. None is sent if the request adds more than `max_bulk_new_subscription_messages` subscriptions.',
   stream_post_policy:
     'Deprecated: who may send messages, derived from `can_send_message_group`: 1 everyone, 2 administrators, 3 full members, 4 moderators.',
   is_announcement_only: 'Deprecated: whether only administrators may send messages.',
@@ -58,7 +58,7 @@ export const channelMeanings = {
   include_web_public: 'Whether channels that can be read without an account are listed.',
   include_subscribed: 'Whether channels to which the caller is subscribed are listed.',
   exclude_archived: 'Whether archived channels are left out.',
-  include_all: 'Whether all channels that the caller may know are listed; for administrators.',
+  include_all: 'Whether all channels that the caller may know are listed.',
   include_all_active: 'Deprecated: whether all channels are listed that are not archived; for administrators.',
   include_default: 'Whether each channel tells if it is a default channel.',
   include_owner_subscribed: 'For bots: whether channels to which the owner of the bot is subscribed are listed.',

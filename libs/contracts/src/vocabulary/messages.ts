@@ -37,7 +37,7 @@ export const messageMeanings = {
   content_html_diff: 'HTML that marks the difference to the version before, if the content changed.',
   orig_content: 'The Markdown content before the edit.',
   orig_rendered_content: 'The HTML content before the edit.',
-  orig_subject: 'The topic before the move.',
+  orig_subject: 'The topic before the move. Without a `subject`, it is the topic after the move, too.',
   prev_rendered_content_version: 'The version of the renderer that made the old HTML; deprecated.',
   new_stream_id: 'The ID of the channel to which the messages moved, if it changed.',
   stream_name: 'The name of the channel in which the messages were.',
@@ -49,13 +49,15 @@ export const messageMeanings = {
   reaction_type: 'The namespace of `emoji_code`: Unicode emoji, custom emoji of the organization, or extra emoji.',
   reactions: 'The reactions to the message. A new message has none.',
   report_type: 'The reason for the report.',
-  msg_type: 'The kind of the submessage; always `widget` in current clients.',
+  msg_type:
+    'The kind of the submessage. Current clients send `widget`; the server checks the content of no other kind.',
   submessages: 'The submessages of the widget that the message carries, oldest first.',
   submessage_id: 'The ID of the submessage.',
   anchor:
     'The message around which messages are read: an ID, `newest`, `oldest`, `first_unread`, or `date` together with `anchor_date`.',
   anchor_date: 'The time of the anchor `date`, in ISO 8601. A time without an offset is in UTC.',
-  include_anchor: 'Whether the anchor itself counts, if it matches.',
+  include_anchor:
+    'Whether the anchor itself counts, if it matches. If false, either `num_before` or `num_after` must be 0.',
   num_before: 'How many messages before the anchor.',
   num_after: 'How many messages after the anchor.',
   narrow: 'The filter: terms of an operator and an operand that all have to match.',

@@ -69,7 +69,8 @@ export const peopleMeanings = {
   interface_type: 'For outgoing webhook bots: the format of what is posted: 1 generic, 2 compatible with Slack.',
   service_interface: 'For outgoing webhook bots: the new format of what is posted: 1 generic, 2 compatible with Slack.',
   services: 'For outgoing webhook and embedded bots: where and how the bot is called.',
-  default_sending_stream: 'The name of the channel to which the bot sends by default; null for none.',
+  default_sending_stream:
+    'The name of the channel to which the bot sends by default; null for none. The caller must know the channel.',
   default_events_register_stream:
     'The name of the channel whose messages a queue of the bot receives by default; null for all of its subscriptions.',
   default_all_public_streams: 'Whether queues of the bot receive messages of all public channels by default.',

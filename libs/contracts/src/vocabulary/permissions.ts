@@ -23,8 +23,10 @@ export const realmPermissionMeanings: Record<RealmPermission, string> = {
   can_move_messages_between_channels_group: 'The users who may move messages to another channel.',
   can_move_messages_between_topics_group: 'The users who may move messages to another topic.',
   can_resolve_topics_group: 'The users who may mark topics as resolved.',
-  can_set_delete_message_policy_group: 'The users who may set who deletes messages in a channel that they administer.',
-  can_set_topics_policy_group: 'The users who may set the topics policy of a channel that they administer.',
+  can_set_delete_message_policy_group:
+    'The users who may set who deletes messages in a channel that they administer. Administrators always may.',
+  can_set_topics_policy_group:
+    'The users who may set the topics policy of a channel that they administer. Administrators always may.',
   can_summarize_topics_group: 'The users who may have topics summarized.',
   direct_message_initiator_group: 'The users who may begin a direct message conversation.',
   direct_message_permission_group:

@@ -1,5 +1,5 @@
 import type { LogEvent } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { type Fragment, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { knowersOf } from '../model/audience.ts';
 import { channelUpdated, subscribersOf } from '../model/channel-events.ts';
@@ -39,7 +39,7 @@ export function messagesConsumer({ owner, directories }: Service): void {
     on: {
       message: async (work, event, number) => countSent(runOf(work), event, number),
       update_message: async (work, event) => countMoved(runOf(work), event),
-      channel_begins: async (work, event) => beginElsewhere(runOf(work), event),
+      channel_begins: (work, event, number) => beginElsewhere(work, runOf(work), event, number),
     },
     finish: async (work) => {
       const run = runs.get(work);
@@ -70,10 +70,31 @@ function countMoved({ sent }: Run, { body }: LogEvent<'update_message'>): void {
 }
 
 /** Discards earlier messages of the run, because the first message of the channel changed. */
-function beginElsewhere({ sent, begun }: Run, { note }: LogEvent<'channel_begins'>): void {
-  const { channel_id: id, first_message_id: first } = note;
+async function beginElsewhere(
+  work: Work,
+  { sent, begun }: Run,
+  { note }: LogEvent<'channel_begins'>,
+  number: number,
+): Promise<void> {
+  const { channel_id: id, first_message_id: first, after } = note;
   begun.add(id);
-  sent.set(id, { count: sent.get(id)?.count ?? 0, first: first ?? none });
+  const unseen = await firstArrivedBetween(work, id, after ?? number - 1, number);
+  sent.set(id, { count: sent.get(id)?.count ?? 0, first: Math.min(first ?? none, unseen) });
+}
+
+const eventRow = z.object({ number: z.number(), event: z.custom<LogEvent<'message' | 'update_message'>>() });
+const maxUnseen = 10_000;
+
+/** The first of the messages that were sent or moved to a channel by events between two others. */
+async function firstArrivedBetween(work: Work, channelId: number, after: number, before: number): Promise<number> {
+  if (before - after < 2) return none;
+  const arrived: Run = { sent: new Map(), begun: new Set(), senders: new Set() };
+  const rows = await work.any(sql.type(eventRow)`
+    SELECT number, event FROM log.read_types(${work.realmId}, ${after}, ${before - 1}, ${sql.array(['message', 'update_message'], 'text')}, ${maxUnseen})`);
+  for (const { number, event } of rows)
+    if (event.type === 'message') countSent(arrived, event, number);
+    else countMoved(arrived, event);
+  return arrived.sent.get(channelId)?.first ?? none;
 }
 
 async function storeSenders(work: Work, { senders }: Run): Promise<void> {
@@ -126,8 +147,6 @@ async function storeFigures(work: Work, directoryOf: () => Promise<Directory>, {
     FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS r (id int, is_quiet boolean)
     WHERE c.id = r.id AND c.realm_id = ${work.realmId} AND NOT r.is_quiet AND c.last_message_day IS DISTINCT FROM current_date`);
 }
-
-type Fragment = ReturnType<typeof sql.fragment>;
 
 async function announceFigures(
   work: Work,

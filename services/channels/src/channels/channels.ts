@@ -6,7 +6,7 @@ import { toChannel } from '../model/channel-object.ts';
 import { reading, type Service } from '../model/deciding.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
 import { knownChannel } from '../model/known-channel.ts';
-import { type Visible, visibleChannels } from '../model/visible-channels.ts';
+import { channelNamed, type Visible, visibleChannels } from '../model/visible-channels.ts';
 
 type Filters = ParamsOf<typeof channelOperations.getChannels>;
 
@@ -16,7 +16,7 @@ export function readHandlers(service: Service): Handlers {
     handle(channelOperations.getChannels, (context, filters) =>
       reading(service, context, async (database) => {
         const { actor } = context;
-        if ((filters.include_all || filters.include_all_active) && !isAdministrator(actor))
+        if (filters.include_all_active && !isAdministrator(actor))
           throw badRequest('User not authorized for this query');
         const visible = await visibleChannels(database, actor, {
           holder: actor,
@@ -47,9 +47,7 @@ export function readHandlers(service: Service): Handlers {
       reading(service, context, async (database) => {
         const { actor } = context;
         const visible = await visibleChannels(database, actor, { holder: actor, withArchived: false });
-        const found = visible.find(({ channel }) => channel.name.toLowerCase() === stream.trim().toLowerCase());
-        if (!found) throw badRequest(`Invalid channel name '${stream}'`);
-        return { stream_id: found.channel.id };
+        return { stream_id: channelNamed(visible, stream).id };
       }),
     ),
   ];

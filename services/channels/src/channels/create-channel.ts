@@ -5,7 +5,7 @@ import { checkedDescription } from '../model/descriptions.ts';
 import { enter } from '../model/enter.ts';
 import { resolvePrincipals } from '../model/principals.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
-import { sentOrNot, subscribe } from '../model/subscribe.ts';
+import { subscribe } from '../model/subscribe.ts';
 
 export function createChannelHandlers(service: Service): Handlers {
   return [
@@ -22,10 +22,10 @@ export function createChannelHandlers(service: Service): Handlers {
             ? []
             : resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
         const wanted = [{ name, description, html: htmlOf(description), color: undefined }];
-        const answer = await subscribe(decision, wanted, principals, { configuration: params, refusesAll: true });
+        await subscribe(decision, wanted, principals, { configuration: params, refusesAll: true });
         const [created] = await enter(decision.work, [name]);
         if (!created) throw new Error('A channel vanished while it was created');
-        return { id: created.channel.id, ...sentOrNot(params, answer) };
+        return { id: created.channel.id };
       });
     }),
   ];

@@ -1,6 +1,6 @@
 import { badRequest, channelTopicOperations, emptyTopicDisplayName, insufficientPermission } from '@natter/contracts';
 import type { WriteContext } from '@natter/service-kit';
-import { type Decision, hasRealmPermission, refuseEarly, type Service } from '../model/deciding.ts';
+import { type Decision, maySetPolicy, refuseEarly, type Service } from '../model/deciding.ts';
 import { knownChannel, requireAdministered } from '../model/known-channel.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function hasNamedTopics(service: Service, context: WriteContext, ch
 }
 
 export function requireTopicsPolicyRight(asked: Pick<Decision, 'policy' | 'actor'>): void {
-  if (!hasRealmPermission(asked, 'can_set_topics_policy_group')) throw insufficientPermission();
+  if (!maySetPolicy(asked, 'can_set_topics_policy_group')) throw insufficientPermission();
 }
 
 export const notOnlyEmptyTopic = (): Error =>

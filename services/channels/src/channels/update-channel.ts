@@ -12,12 +12,13 @@ import {
 import { authorOfPermissions, sql, sqlState } from '@natter/database';
 import { hasContentAccess } from '@natter/permissions';
 import { type Handlers, handleWrite } from '@natter/service-kit';
+import { z } from 'zod';
 import { knowersOf, to } from '../model/audience.ts';
 import type { Entered } from '../model/authorization.ts';
 import { formsOf } from '../model/channel-events.ts';
 import { streamPostPolicy } from '../model/channel-object.ts';
 import { channelPermissionNames, checkedPermissions, updatedValue } from '../model/channel-permissions.ts';
-import type { ChannelRow } from '../model/channel-row.ts';
+import { type ChannelRow, namedActive } from '../model/channel-row.ts';
 import { requireRoomForChannels, requireRoomForDescriptions } from '../model/create-channels.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { announceDefaults, type DefaultList } from '../model/default-events.ts';
@@ -85,7 +86,7 @@ async function change(
       op: 'update',
       body,
       audience: knewAllAlong,
-      note: noteOf(decision, body, old),
+      note: await noteOf(decision, before, body, old),
       ...formsOf(after),
     });
   await announceChangeOfChannel(work, directory, after, { before: knewBefore, after: knowNow });
@@ -95,11 +96,21 @@ async function change(
   return lists;
 }
 
-/** For the bot that tells of changes. */
-function noteOf({ actor, policy }: Decision, { property }: ChannelChange, before: unknown) {
+/** For the bot that tells of changes, and for the bots that send to the channel by its name. */
+async function noteOf(
+  { work, actor, policy }: Decision,
+  channel: ChannelRow,
+  { property }: ChannelChange,
+  before: unknown,
+) {
   const note = { by: actor.userId, before };
-  if (property !== 'message_retention_days') return note;
-  return { ...note, realm_retention_days: policy.settings.message_retention_days };
+  if (property === 'message_retention_days')
+    return { ...note, realm_retention_days: policy.settings.message_retention_days };
+  // Names of active channels are unique.
+  if (property !== 'name' || !channel.is_archived) return note;
+  const used = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT c.id FROM channels.channel c WHERE ${namedActive(work.realmId, channel.name)}`);
+  return used ? { ...note, is_former_name_used: true as const } : note;
 }
 
 /** Everyone may read the channels of a default channel group, so a private channel is removed from all. */

@@ -1,6 +1,7 @@
 import { channelOperations, userOperations } from '@natter/contracts';
 import type { Work } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
+import { plainConfiguration } from '../model/create-channels.ts';
 import { deciding, type Service } from '../model/deciding.ts';
 import { subscribe, wantedOf } from '../model/subscribe.ts';
 
@@ -10,17 +11,18 @@ export function createDefaultChannelsHandlers(service: Service): Handlers {
     handle(channelOperations.createDefaultChannels, async (context, { user_id, names }) => {
       const { realmId } = context.meta;
       // The owner was created a moment ago: the directory must include them.
-      const { realmVersion, isComplete } = await owner.catchUp(realmId);
-      const meta = { ...context.meta, realmVersion };
+      let caughtUp = await owner.catchUp(realmId);
+      while (!caughtUp.isComplete) caughtUp = await owner.catchUp(realmId);
+      const meta = { ...context.meta, realmVersion: caughtUp.realmVersion };
       const actor = await bus.call(userOperations.describeActor, { user_id }, { meta });
       const wanted = wantedOf(
         names.map((name) => ({ name })),
         () => '',
       );
-      const configuration = { announce: false, invite_only: false, is_web_public: false, is_default_stream: true };
+      const configuration = { ...plainConfiguration, is_default_stream: true };
       const write = <R>(decide: (work: Work) => Promise<R>): Promise<R> => owner.background(realmId, decide);
       const { attempt } = context;
-      return deciding(service, { actor, meta, attempt, hasCaughtUp: isComplete, write }, async (decision) => {
+      return deciding(service, { actor, meta, attempt, write }, async (decision) => {
         await subscribe(decision, wanted, [actor.userId], { configuration, refusesAll: true });
         return {};
       });

@@ -13,7 +13,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
       deciding(service, context, async (decision) => {
         const channel = await activeChannel(decision, params.stream_id);
         if (channel.is_private) throw badRequest('Private channels cannot be made default.');
-        if (channel.is_default) throw badRequest('Channel is already a default channel.');
+        if (channel.is_default) throw badRequest('This channel is already a default channel.');
         await setDefault(decision, channel, true);
         return {};
       }),

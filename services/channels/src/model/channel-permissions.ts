@@ -12,8 +12,7 @@ import {
 import { sql, VersionsChanged, type Work } from '@natter/database';
 import { groupsNamed, normalized, problemOf } from '@natter/permissions';
 import { z } from 'zod';
-import type { Decision } from './deciding.ts';
-import { hasRealmPermission } from './deciding.ts';
+import { type Decision, maySetPolicy } from './deciding.ts';
 import { isBehind } from './directory/behind.ts';
 import type { Directory } from './directory/directory.ts';
 
@@ -52,7 +51,7 @@ export async function checkedPermissions(decision: Decision, given: GivenPermiss
   for (const [name, value] of values) {
     const problem = problemOf(name, channelPermissions[name], value, knownTo(decision.directory, decision));
     if (problem) throw badRequest(problem);
-    if (deletePermissions.includes(name) && !hasRealmPermission(decision, 'can_set_delete_message_policy_group'))
+    if (deletePermissions.includes(name) && !maySetPolicy(decision, 'can_set_delete_message_policy_group'))
       throw insufficientPermission();
   }
   noteAssignment(decision, values);
@@ -74,7 +73,7 @@ function noteAssignment(
 async function expectGroupVersions(work: Work): Promise<void> {
   const { version } = await work.one(sql.type(z.object({ version: z.number() }))`
     SELECT version FROM log.versions(${work.realmId}, ${sql.array(['groups'], 'text')})`);
-  if (await isBehind(work, work.realmId, ['user_group'])) throw new VersionsChanged('groups');
+  if (await isBehind(work, work.realmId)) throw new VersionsChanged('groups');
   work.expectVersions({ groups: version });
 }
 

@@ -15,7 +15,7 @@ import { knowersOf, to } from './audience.ts';
 import { toChannel } from './channel-object.ts';
 import { channelPermissionNames, checkedPermissions, defaultPermissions } from './channel-permissions.ts';
 import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
-import { type Decision, hasRealmPermission } from './deciding.ts';
+import { type Decision, hasRealmPermission, maySetPolicy } from './deciding.ts';
 import { announceDefaults } from './default-events.ts';
 import { systemGroupsOf } from './directory/directory.ts';
 import { activeFolder } from './folder-row.ts';
@@ -25,8 +25,17 @@ import { checkMayBeWebPublic } from './web-public.ts';
 
 /** The initial configuration, with the parameters shared by both ways to create a channel. */
 type CreationParams = Omit<ParamsOf<typeof channelOperations.createChannel>, 'name' | 'description' | 'subscribers'>;
-type Decided = 'announce' | 'invite_only' | 'is_web_public' | 'is_default_stream';
+type Decided = 'announce' | 'invite_only' | 'is_web_public' | 'is_default_stream' | 'send_new_subscription_messages';
 export type Configuration = Pick<CreationParams, Decided> & Partial<Omit<CreationParams, Decided>>;
+
+/** For channels that are created without one. */
+export const plainConfiguration: Configuration = {
+  announce: false,
+  invite_only: false,
+  is_web_public: false,
+  is_default_stream: false,
+  send_new_subscription_messages: true,
+};
 
 export interface NewChannel {
   name: string;
@@ -174,7 +183,7 @@ function checkMayCreate(decision: Decision, configuration: Configuration): void 
   if (!is_web_public && !hasRealmPermission(decision, permission)) throw insufficientPermission();
   if (is_default_stream && !isAdministrator(decision.actor)) throw insufficientPermission();
   if (is_default_stream && invite_only) throw badRequest('A default channel cannot be private.');
-  if (topics_policy !== 'inherit' && !hasRealmPermission(decision, 'can_set_topics_policy_group'))
+  if (topics_policy !== 'inherit' && !maySetPolicy(decision, 'can_set_topics_policy_group'))
     throw insufficientPermission();
 }
 
@@ -185,7 +194,7 @@ function checkMayCreate(decision: Decision, configuration: Configuration): void 
 export async function announceChannels(
   { work, directory, actor }: Pick<Decision, 'work' | 'directory'> & { actor: Pick<Actor, 'userId'> },
   created: readonly { channel: ChannelRow; willSubscribe: readonly number[] }[],
-  { announce, is_default_stream }: Configuration,
+  { announce, is_default_stream }: Pick<Configuration, 'announce' | 'is_default_stream'>,
 ): Promise<void> {
   const announced = created.map(({ channel, willSubscribe }) => ({
     channel,

@@ -1,5 +1,5 @@
 import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
-import { ChatError, type RealmPermission, realmPermissions } from '@natter/contracts';
+import { ChatError, isAdministrator, type RealmPermission, realmPermissions } from '@natter/contracts';
 import { type Database, type Executor, sql, sqlState, VersionsChanged, type Work } from '@natter/database';
 import { isPermitted } from '@natter/permissions';
 import {
@@ -13,7 +13,6 @@ import {
   type Writing,
 } from '@natter/service-kit';
 import { z } from 'zod';
-import { isBehind } from './directory/behind.ts';
 import type { Directory } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
 import type { NoteSeen } from './seen.ts';
@@ -48,7 +47,7 @@ export interface Decision {
  */
 export async function deciding<R>(
   service: Service,
-  context: Pick<WriteContext, 'actor' | 'meta' | 'attempt' | 'hasCaughtUp'> & Pick<Writing, 'write'>,
+  context: Pick<WriteContext, 'actor' | 'meta' | 'attempt'> & Pick<Writing, 'write'>,
   decide: (decision: Decision) => Promise<R>,
 ): Promise<R> {
   const { actor, meta } = context;
@@ -59,7 +58,7 @@ export async function deciding<R>(
     work.expectVersions(expected);
     await holdDirectory(work, 'shared');
     const directory = await service.directories.read(work, actor.realmId);
-    return refusingOn({ executor: work, realmId: actor.realmId, expected, hasCaughtUp: context.hasCaughtUp }, () =>
+    return refusingOn({ executor: work, realmId: actor.realmId, expected }, () =>
       decide({ service, work, actor, meta, policy, directory }),
     );
   });
@@ -68,14 +67,12 @@ export async function deciding<R>(
 /** Answers a read; a refusal is valid only if the actor's versions are still current. */
 export function reading<R>(
   { owner, noteSeen }: Service,
-  { actor, hasCaughtUp }: UserContext,
+  { actor }: UserContext,
   read: (database: Database) => Promise<R>,
 ): Promise<R> {
   noteSeen(actor.realmId, actor.userId);
   const { database } = owner;
-  return refusingOn({ executor: database, realmId: actor.realmId, expected: actor.basis, hasCaughtUp }, () =>
-    read(database),
-  );
+  return refusingOn({ executor: database, realmId: actor.realmId, expected: actor.basis }, () => read(database));
 }
 
 /**
@@ -83,21 +80,18 @@ export function reading<R>(
  */
 export async function refuseEarly(
   { owner: { database }, policies }: Service,
-  { actor, meta, attempt, hasCaughtUp }: Pick<WriteContext, 'actor' | 'meta' | 'attempt' | 'hasCaughtUp'>,
+  { actor, meta, attempt }: Pick<WriteContext, 'actor' | 'meta' | 'attempt'>,
   check: (database: Database, policy: RealmPolicy) => Promise<void>,
 ): Promise<void> {
   const policy = await policies.get(meta, attempt > 0);
   const expected = { ...actor.basis, ...realmVersions(policy) };
-  await refusingOn({ executor: database, realmId: actor.realmId, expected, hasCaughtUp }, () =>
-    check(database, policy),
-  );
+  await refusingOn({ executor: database, realmId: actor.realmId, expected }, () => check(database, policy));
 }
 
 interface Refusing {
   executor: Executor;
   realmId: number;
   expected: Record<string, number>;
-  hasCaughtUp: boolean;
 }
 
 async function refusingOn<R>(refusing: Refusing, decide: () => Promise<R>): Promise<R> {
@@ -114,15 +108,18 @@ async function refusingOn<R>(refusing: Refusing, decide: () => Promise<R>): Prom
   }
 }
 
-async function mustHold({ executor, realmId, expected, hasCaughtUp }: Refusing): Promise<void> {
+async function mustHold({ executor, realmId, expected }: Refusing): Promise<void> {
   const rows = await executor.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
     SELECT key, version FROM log.versions(${realmId}, ${sql.array(Object.keys(expected), 'text')})`);
   const changed = rows.find(({ key, version }) => expected[key] !== version);
   if (changed) throw new VersionsChanged(changed.key);
-  // The user may exist but not have been replicated yet.
-  if (!hasCaughtUp && (await isBehind(executor, realmId, ['realm_user', 'user_group'])))
-    throw new VersionsChanged('people', 'row');
 }
+
+/** Administrators may always set who deletes messages in a channel and its topics policy. */
+export const maySetPolicy = (
+  decision: Pick<Decision, 'policy' | 'actor'>,
+  name: 'can_set_delete_message_policy_group' | 'can_set_topics_policy_group',
+): boolean => isAdministrator(decision.actor) || hasRealmPermission(decision, name);
 
 export const hasRealmPermission = ({ policy, actor }: Pick<Decision, 'policy' | 'actor'>, name: RealmPermission) =>
   isPermitted(realmPermissions[name], policy.permissions[name], actor);

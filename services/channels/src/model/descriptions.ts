@@ -7,4 +7,4 @@ export function checkedDescription(description: string): string {
   return text;
 }
 
-export const oneLine = (description: string): string => description.trim().replaceAll(/\r?\n/g, ' ');
+export const oneLine = (description: string): string => description.trim().replaceAll(/\r\n?|\n/g, ' ');

@@ -31,8 +31,7 @@ export async function createFirstChannels(
     },
   );
   const announced = created.map((channel) => ({ channel, willSubscribe: [owner.userId] }));
-  const configuration = { announce: false, invite_only: false, is_web_public: false, is_default_stream: true };
-  await announceChannels({ work, directory, actor: owner }, announced, configuration);
+  await announceChannels({ work, directory, actor: owner }, announced, { announce: false, is_default_stream: true });
 }
 
 /** The events of the system groups precede those of the first users. */

@@ -203,13 +203,19 @@ async function announceSubscribers(
   }
 }
 
-/** The users to notify, each with the names of all their new channels. */
+/**
+ * The users to notify, each with the sorted names of all channels to which they were added. A new channel has its own
+ * first message.
+ */
 function notifiedOf(
   joinings: readonly Joining[],
   notify: readonly number[],
 ): { user_ids: number[]; names: string[] }[] {
   const namesOf = (userId: number): string[] =>
-    joinings.filter(({ added }) => added.includes(userId)).map(({ channel }) => channel.name);
+    joinings
+      .filter(({ added, isNew }) => !isNew && added.includes(userId))
+      .map(({ channel }) => channel.name)
+      .sort();
   const people = notify.map((userId) => ({ userId, names: namesOf(userId) })).filter(({ names }) => names.length > 0);
   return grouped(people, ({ names }) => JSON.stringify(names)).map((group) => ({
     user_ids: group.map(({ userId }) => userId),

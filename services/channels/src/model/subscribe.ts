@@ -1,5 +1,5 @@
 import { badRequest, checkedChannelName, insufficientPermission, isGuest, limits } from '@natter/contracts';
-import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
+import { type Entered, mayAdd } from './authorization.ts';
 import { colorForm } from './colors.ts';
 import { announceChannels, type Configuration, createChannels, type NewChannel } from './create-channels.ts';
 import type { Decision } from './deciding.ts';
@@ -24,7 +24,7 @@ export interface Answer {
   subscribed: Record<string, string[]>;
   already_subscribed: Record<string, string[]>;
   unauthorized: string[];
-  messagesSent: boolean;
+  new_subscription_messages_sent?: boolean;
 }
 
 /** Texts to render before `wantedOf` needs them. */
@@ -65,6 +65,7 @@ export async function subscribe(
     const hidden = refused.filter((entered) => mayAdd(decision, entered, principals) === 'no access');
     throw hidden.length > 0 ? unableToAccess(hidden.map(({ channel }) => channel.name)) : insufficientPermission();
   }
+  // The creator may add everybody to a new channel.
   const created = await createChannels(
     decision,
     // Always in the same order: two requests that create the same channels wait for each other only once.
@@ -73,9 +74,6 @@ export async function subscribe(
       .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1)),
     configuration,
   );
-  const others = principals.filter((id) => id !== actor.userId);
-  if (others.length > 0 && created.some((channel) => !mayAddOthers(decision, channel, true)))
-    throw insufficientPermission();
   await announceChannels(
     decision,
     created.map((channel) => ({ channel, willSubscribe: principals })),
@@ -94,14 +92,15 @@ export async function subscribe(
     };
   });
   const count = joinings.reduce((sum, { added }) => sum + added.length, 0);
-  const messagesSent =
-    (configuration.send_new_subscription_messages ?? true) && count <= limits.bulkNewSubscriptionMessages;
-  const notify = messagesSent ? others.filter((id) => !directory.people.get(id)?.isBot) : [];
+  const { send_new_subscription_messages: mayNotify } = configuration;
+  const isFew = count <= limits.bulkNewSubscriptionMessages;
+  const notify =
+    mayNotify && isFew ? principals.filter((id) => id !== actor.userId && !directory.people.get(id)?.isBot) : [];
   await join(work, directory, joinings, { by: actor.userId, notify });
   return {
     ...namesByUser(joinings, principals),
     unauthorized: refused.map(({ channel }) => channel.name),
-    messagesSent,
+    ...(mayNotify ? { new_subscription_messages_sent: isFew } : {}),
   };
 }
 
@@ -119,9 +118,3 @@ function namesByUser(
     }
   return answer;
 }
-
-export const sentOrNot = (
-  { send_new_subscription_messages }: Configuration,
-  { messagesSent }: Answer,
-): { new_subscription_messages_sent?: boolean } =>
-  send_new_subscription_messages === undefined ? {} : { new_subscription_messages_sent: messagesSent };

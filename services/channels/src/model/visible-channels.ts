@@ -1,4 +1,4 @@
-import type { Actor } from '@natter/contracts';
+import { type Actor, badRequest } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { type Holder, hasMetadataAccess } from '@natter/permissions';
 import { heapBytes } from '@natter/service-kit';
@@ -42,8 +42,8 @@ export interface Visible {
 }
 
 /**
- * All channels that a user can see, by id; without a holder, only web-public ones. Reads committed data: do not use it
- * in a transaction that has changed channels.
+ * All channels that a user can see, by id; without a holder, only web-public ones that are not archived. Reads committed
+ * data: do not use it in a transaction that has changed channels.
  */
 export async function visibleChannels(
   executor: Executor,
@@ -59,13 +59,21 @@ export async function visibleChannels(
     const channel = channels.get(id);
     if (!channel) return [];
     const isSubscribed = is_subscribed === true;
-    const isKnown = holder ? hasMetadataAccess(channel, holder, isSubscribed) : isSubscribed || channel.is_web_public;
+    const isShown = channel.is_web_public && !channel.is_archived;
+    const isKnown = holder ? hasMetadataAccess(channel, holder, isSubscribed) : isSubscribed || isShown;
     if (!isKnown) return [];
     if (color === null) return [{ channel, isSubscribed, personal: undefined }];
     const { is_muted, pin_to_top, ...notifications } = own;
     const personal = { color, is_muted: is_muted ?? false, pin_to_top: pin_to_top ?? false, ...notifications };
     return [{ channel, isSubscribed, personal }];
   });
+}
+
+/** One of the channels that a user can see, by its name in any case. */
+export function channelNamed(visible: readonly Visible[], name: string): ChannelRow {
+  const found = visible.find(({ channel }) => channel.name.toLowerCase() === name.trim().toLowerCase());
+  if (!found) throw badRequest(`Invalid channel name '${name}'`);
+  return found.channel;
 }
 
 async function readChannels(

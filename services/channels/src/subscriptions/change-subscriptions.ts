@@ -1,8 +1,9 @@
 import { badRequest, channelOperations } from '@natter/contracts';
 import { type Handlers, handleWrite } from '@natter/service-kit';
+import { plainConfiguration } from '../model/create-channels.ts';
 import { deciding, type Service } from '../model/deciding.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
-import { descriptionsOf, subscribe, wantedOf } from '../model/subscribe.ts';
+import { type Answer, descriptionsOf, subscribe, wantedOf } from '../model/subscribe.ts';
 import { unsubscribe } from './unsubscribe.ts';
 
 export function changeSubscriptionsHandlers(service: Service): Handlers {
@@ -13,15 +14,23 @@ export function changeSubscriptionsHandlers(service: Service): Handlers {
         if (params.add.length === 0 && params.delete.length === 0)
           throw badRequest('Nothing to do. Specify at least one of "add" or "delete".');
         const own = [decision.actor.userId];
-        const { subscribed, already_subscribed } =
+        const { unauthorized: _, ...joined } =
           params.add.length === 0
-            ? { subscribed: {}, already_subscribed: {} }
-            : await subscribe(decision, wantedOf(params.add, htmlOf), own, { configuration: plain, refusesAll: true });
+            ? nothingJoined
+            : await subscribe(decision, wantedOf(params.add, htmlOf), own, {
+                configuration: plainConfiguration,
+                refusesAll: true,
+              });
         const left = await unsubscribe(decision, params.delete, own);
-        return { subscribed, already_subscribed, ...left };
+        return { ...joined, ...left };
       });
     }),
   ];
 }
 
-const plain = { announce: false, invite_only: false, is_web_public: false, is_default_stream: false } as const;
+const nothingJoined: Answer = {
+  subscribed: {},
+  already_subscribed: {},
+  unauthorized: [],
+  new_subscription_messages_sent: true,
+};

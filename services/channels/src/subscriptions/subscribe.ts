@@ -3,7 +3,7 @@ import { type Handlers, handleWrite } from '@natter/service-kit';
 import { deciding, type Service } from '../model/deciding.ts';
 import { resolvePrincipals } from '../model/principals.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
-import { descriptionsOf, sentOrNot, subscribe, wantedOf } from '../model/subscribe.ts';
+import { descriptionsOf, subscribe, wantedOf } from '../model/subscribe.ts';
 
 export function subscribeHandlers(service: Service): Handlers {
   return [
@@ -11,16 +11,16 @@ export function subscribeHandlers(service: Service): Handlers {
       const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.subscriptions));
       return deciding(service, context, async (decision) => {
         const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, true);
-        const answer = await subscribe(decision, wantedOf(params.subscriptions, htmlOf), principals, {
-          configuration: params,
-          refusesAll: params.authorization_errors_fatal,
-        });
-        return {
-          subscribed: answer.subscribed,
-          already_subscribed: answer.already_subscribed,
-          ...(params.authorization_errors_fatal ? {} : { unauthorized: answer.unauthorized }),
-          ...sentOrNot(params, answer),
-        };
+        const { unauthorized, ...answer } = await subscribe(
+          decision,
+          wantedOf(params.subscriptions, htmlOf),
+          principals,
+          {
+            configuration: params,
+            refusesAll: params.authorization_errors_fatal,
+          },
+        );
+        return { ...answer, ...(params.authorization_errors_fatal ? {} : { unauthorized }) };
       });
     }),
   ];

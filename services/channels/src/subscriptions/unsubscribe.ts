@@ -6,7 +6,7 @@ import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { enter, type Named } from '../model/enter.ts';
 import { requireFewSubscriptions, resolvePrincipals } from '../model/principals.ts';
 import { unknownChannelName } from '../model/refusals.ts';
-import { type Leaving, leave } from './leave.ts';
+import { leave } from './leave.ts';
 
 export function unsubscribeHandlers(service: Service): Handlers {
   return [
@@ -41,13 +41,12 @@ export async function unsubscribe(
     gone: principals.filter((id) => subscribers.has(id)),
   }));
   await leave(work, directory, leavings, actor.userId);
-  const namesOf = (fits: (leaving: Leaving) => boolean): string[] =>
-    leavings.filter(fits).map(({ channel }) => channel.name);
-  return {
-    removed: namesOf(({ gone }) => gone.length > 0),
-    // Of several users only some may have been subscribed.
-    not_removed: namesOf(({ gone }) => gone.length < principals.length),
-  };
+  // One name for each user and channel.
+  const namesOf = (wasSubscribed: boolean): string[] =>
+    principals.flatMap((id) =>
+      leavings.filter(({ subscribers }) => subscribers.has(id) === wasSubscribed).map(({ channel }) => channel.name),
+    );
+  return { removed: namesOf(true), not_removed: namesOf(false) };
 }
 
 function namesOutside(wanted: readonly string[], known: readonly Named[]): string[] {

@@ -53,7 +53,10 @@ async function change({ work, actor }: Decision, settings: readonly Setting[]): 
     const emit = (body: BodyOf<'subscription/update'>): void =>
       void work.emit({ type: 'subscription', op: 'update', body, audience: to([actor.userId]), ...formsOf(row) });
     emit(ownChange(stream_id, property, value));
-    if (property === 'is_muted') emit(ownChange(stream_id, 'in_home_view', !value));
+    if (property !== 'is_muted') continue;
+    emit(ownChange(stream_id, 'in_home_view', !value));
+    // The next send of the user to the channel must use the new value.
+    work.bump(`channel:${stream_id}`);
   }
   for (const row of touched)
     await work.run(sql.unsafe`

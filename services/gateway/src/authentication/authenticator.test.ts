@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type Actor, ChatError, unavailable } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
 import { expect, test, vi } from 'vitest';
-import { createAuthenticator } from './authenticator.ts';
+import { createAuthenticator, type Following } from './authenticator.ts';
 
 const [right, wrong] = ['R'.repeat(32), 'w'.repeat(32)];
 const turns = () => new Promise((resolve) => setImmediate(resolve));
@@ -14,10 +14,11 @@ const responseOn = (socket: object) =>
 const by = { meta, response: responseOn({}) };
 const header = (email: string, key: string) => `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
 
+const current = { isCurrent: () => true, follow: () => undefined };
 const maxBytes = 32 * 1024 * 1024;
 
 /** An authenticator whose service knows one key for any address, of users in so many groups, and the number of its calls. */
-function create(groups = 0) {
+function create(groups = 0, following: Following = current) {
   const groupIds = Array.from({ length: groups }, (_, index) => index);
   const asked: string[] = [];
   const bus = {
@@ -27,7 +28,7 @@ function create(groups = 0) {
       return { realmId: 1, userId: Number(email.slice(1)) || 0, email, groupIds } as Actor;
     },
   } as unknown as Bus;
-  const authenticator = createAuthenticator(bus, () => true, maxBytes);
+  const authenticator = createAuthenticator(bus, following, maxBytes);
   const show = (email: string, key = right) => authenticator.authenticate({ header: header(email, key) }, by, 'other');
   return { asked, authenticator, show };
 }
@@ -50,6 +51,23 @@ test('wrong keys do not evict right ones, and a used key outlives more other key
   expect(asked).toEqual([]);
   await show('u0');
   expect(asked).toEqual(['u0']);
+});
+
+test("right keys follow their realm's log, and wrong ones do not", async () => {
+  let isFollowed = false;
+  const follow = vi.fn(() => {
+    isFollowed = true;
+  });
+  const following = { isCurrent: () => isFollowed, follow };
+  const { asked, show } = create(0, following);
+  for (let count = 0; count < 3; count++)
+    await expect(show('ann', wrong)).rejects.toMatchObject({ code: 'INVALID_API_KEY' });
+  expect(follow).not.toHaveBeenCalled();
+  asked.length = 0;
+  // The first actor may have changed before the log was followed.
+  for (let count = 0; count < 3; count++) await show('ann');
+  expect(asked).toHaveLength(2);
+  expect(follow).toHaveBeenCalledTimes(3);
 });
 
 test('users in thousands of groups do not take more memory than others', async () => {
@@ -93,7 +111,7 @@ function createHeld() {
         held.push({ email, answer });
       }),
   } as unknown as Bus;
-  const authenticator = createAuthenticator(bus, () => true, maxBytes);
+  const authenticator = createAuthenticator(bus, current, maxBytes);
   const show = (email: string, key: string, network: string, response: ServerResponse) =>
     authenticator.authenticate({ header: header(email, key) }, { meta: { ...meta, network }, response }, 'other');
   return { held, show, authenticator };
@@ -138,6 +156,14 @@ test('guesses of one network have at most 16 look-ups in flight, and those of al
     expect(held.length - at - 1).toBeLessThanOrEqual(64);
   }
   await Promise.all(guesses);
+});
+
+test('guesses from the networks of an IPv6 /48 have the look-ups of one network', async () => {
+  const { held, show } = createHeld();
+  for (let network = 0; network < 40; network++)
+    void show(`g${network}`, wrong, `2001:db8:7:${network}::/64`, responseOn({})).catch(() => undefined);
+  await turns();
+  expect(held).toHaveLength(16);
 });
 
 test('the first use of a key waits for one look-up of each other connection of its network', async () => {
@@ -191,7 +217,7 @@ test('while users is unavailable, cached actors can read the server status for m
       return { realmId: 1, userId: 1, email: 'ann' } as Actor;
     },
   } as unknown as Bus;
-  const authenticator = createAuthenticator(bus, () => true, maxBytes);
+  const authenticator = createAuthenticator(bus, current, maxBytes);
   const outcomes = () =>
     Promise.all(
       (['server status', 'poll', 'other'] as const).map((purpose) =>

@@ -9,7 +9,7 @@ import {
   type RequestMeta,
   userOperations,
 } from '@natter/contracts';
-import { type Bus, createSharedCache, heapBytes, stringBytes, withDeadline } from '@natter/service-kit';
+import { type Bus, createSharedCache, heapBytes, stringBytes, wideNetwork, withDeadline } from '@natter/service-kit';
 import { createLookUps } from './look-ups.ts';
 
 /** A request authenticates itself by the Basic header or by the session in its cookie. */
@@ -52,17 +52,22 @@ const statusBridgeMs = 600_000;
 /** Memory of an entry in the list of its user's keys. */
 const inKeysOf = 250;
 
+/** The logs that this process follows. */
+export interface Following {
+  /** Follows the realm's log for a while from now on. */
+  follow(meta: RequestMeta): void;
+  /** Whether this process has read the realm's log up to a moment ago. */
+  isCurrent(realmId: number): boolean;
+}
+
 /**
- * Caches actors of realms whose log this process follows and has read recently (`isCurrent`); writes still state their
- * expected versions. Only valid keys have entries, so wrong keys evict none. The cache is bounded in bytes, because a user
- * may be in thousands of groups, and realms share it fairly. A credential without an entry may be a guess, so its look-up
- * takes a turn; one with an entry, also one whose actor must be asked for again, waits for none.
+ * Caches actors of realms whose log this process follows and has read recently; writes still state their expected
+ * versions. Only valid keys have entries and begin to follow a log, so wrong keys evict none and cost no reads of logs.
+ * The cache is bounded in bytes, because a user may be in thousands of groups, and realms share it fairly. A credential
+ * without an entry may be a guess, so its look-up takes a turn; one with an entry, also one whose actor must be asked for
+ * again, waits for none.
  */
-export function createAuthenticator(
-  bus: Bus,
-  isCurrent: (realmId: number, meta: RequestMeta) => boolean,
-  maxBytes: number,
-): Authenticator {
+export function createAuthenticator(bus: Bus, following: Following, maxBytes: number): Authenticator {
   /** The keys of a user's entries, because a change of a user must not look through all entries. */
   const keysOf = new Map<number, Set<string>>();
   const cache = createSharedCache<{ actor: Actor; until: number; bridgedUntil: number }>({
@@ -83,17 +88,18 @@ export function createAuthenticator(
   };
 
   const inTurn = <R>({ meta, response }: ShownBy, work: () => Promise<R>): Promise<R> =>
-    lookUps.run(meta.network ?? '', response, work);
+    lookUps.run(wideNetwork(meta.network ?? ''), response, work);
 
   async function lookUp({ cacheKey, ask }: LookUp, by: ShownBy): Promise<Actor> {
     const { realmId } = by.meta;
-    const isTold = isCurrent(realmId, by.meta);
+    const isTold = following.isCurrent(realmId);
     const asked = performance.now();
     const since: Changed[] = [];
     const others = inProgress.get(realmId) ?? new Set();
     inProgress.set(realmId, others.add(since));
     try {
       const { actor, validMs } = await (cache.get(realmId, cacheKey) ? ask() : inTurn(by, ask));
+      following.follow(by.meta);
       const hasChanged = since.some((changed) => changed === 'all' || changed.includes(actor.userId));
       cache.delete(realmId, cacheKey);
       keysOf.set(actor.userId, (keysOf.get(actor.userId) ?? new Set()).add(cacheKey));
@@ -117,7 +123,10 @@ export function createAuthenticator(
       const { meta } = by;
       const asked = lookUpOf(bus, credential, meta);
       const cached = cache.get(meta.realmId, asked.cacheKey);
-      if (cached && cached.until > performance.now() && isCurrent(meta.realmId, meta)) return cached.actor;
+      if (cached && cached.until > performance.now() && following.isCurrent(meta.realmId)) {
+        following.follow(meta);
+        return cached.actor;
+      }
       if (cached && purpose === 'server status' && cached.bridgedUntil > performance.now()) return cached.actor;
       const bridge = purpose === 'poll' && cached && cached.until + bridgeMs > performance.now() ? cached : undefined;
       if (!bridge) return lookUp(asked, by);

@@ -4,7 +4,7 @@ import { whileConnected } from '../http/while-connected.ts';
 
 /**
  * Limits the look-ups of credentials that are not known to be valid, because anybody can invent some: few are in flight
- * for a network, and few for all networks. Networks take turns, and in a network its connections, so a valid credential
+ * for a network (an IPv4 address or an IPv6 /48), and few for all networks. Networks take turns, and in a network its connections, so a valid credential
  * that is shown for the first time waits for at most one look-up of each other connection of its network. How many wait
  * is limited by the connections of a network and the requests in flight on each.
  */

@@ -1,5 +1,5 @@
 import { ChatError, unavailable } from '@natter/contracts';
-import type { Sender } from './body-budget.ts';
+import { createMemoryShares, type Sender } from './memory-shares.ts';
 
 /** The connection on which a client reads its answers. */
 export interface Reader {
@@ -49,51 +49,22 @@ const freedPart = 1 / 16;
  */
 export function createAnswerBudget(totalBytes: number, now: () => number = () => performance.now()): AnswerBudget {
   const perCaller = totalBytes / 4;
-  const byCaller = new Map<string, number>();
-  const groups = new Map<string, { bytes: number; answers: Set<Unread> }>();
-  let heldBytes = 0;
-
-  function add({ group, caller }: Sender, answer: Unread, bytes: number): void {
-    const known = groups.get(group) ?? { bytes: 0, answers: new Set() };
-    groups.set(group, known);
-    known.bytes += bytes;
-    answer.bytes += bytes;
-    heldBytes += bytes;
-    if (answer.bytes > 0) known.answers.add(answer);
-    else known.answers.delete(answer);
-    if (known.answers.size === 0) groups.delete(group);
-    const ofCaller = (byCaller.get(caller) ?? 0) + bytes;
-    if (ofCaller > 0) byCaller.set(caller, ofCaller);
-    else byCaller.delete(caller);
-  }
-
-  const bytesOf = (group: string): number => groups.get(group)?.bytes ?? 0;
-
-  function largestGroup(): string {
-    let largest = '';
-    for (const [group, { bytes }] of groups) if (bytes > bytesOf(largest)) largest = group;
-    return largest;
-  }
-
-  /** Negative if the group has no room for the bytes. */
-  function roomFor(group: string, bytes: number): number {
-    const ofGroup = bytesOf(group);
-    return (totalBytes - (heldBytes - ofGroup)) / 2 - ofGroup - bytes;
-  }
+  const shares = createMemoryShares<Unread>(totalBytes);
 
   /** Closes the connections of the group that read most slowly, until enough memory is free. */
   function cutSlowest(group: string, except: Reader, neededBytes: number): void {
     const at = now();
     const speed = ({ reader, deliveredBefore, since }: Unread): number =>
       (reader.deliveredBytes - deliveredBefore) / (at - since);
-    const slow = [...(groups.get(group)?.answers ?? [])]
+    const slow = shares
+      .itemsOf(group)
       .filter((answer) => answer.reader !== except && at - answer.since >= minAgeMs)
       .map((answer) => ({ answer, speed: speed(answer) }))
       .sort((a, b) => a.speed - b.speed || b.answer.bytes - a.answer.bytes);
-    const enough = heldBytes - Math.max(neededBytes, totalBytes * freedPart);
+    const enough = shares.heldBytes - Math.max(neededBytes, totalBytes * freedPart);
     const cut = new Set<Reader>();
     for (const { answer } of slow) {
-      if (heldBytes <= enough && !cut.has(answer.reader)) continue;
+      if (shares.heldBytes <= enough && !cut.has(answer.reader)) continue;
       if (!cut.has(answer.reader)) answer.reader.cut();
       cut.add(answer.reader);
       answer.release();
@@ -102,22 +73,18 @@ export function createAnswerBudget(totalBytes: number, now: () => number = () =>
 
   /** Returns the reason to refuse `bytes` more, or undefined. */
   function refusalOf({ group, caller }: Sender, reader: Reader, bytes: number, isRequired: boolean) {
-    const ofCaller = byCaller.get(caller) ?? 0;
+    const ofCaller = shares.ofCaller(caller);
     if (ofCaller > 0 && ofCaller + bytes > (isRequired ? 2 : 1) * perCaller) return tooMuchUnread();
-    const room = roomFor(group, bytes);
-    if (room >= 0) return undefined;
-    const largest = largestGroup();
-    const isSmall = 2 * (bytesOf(group) + bytes) <= bytesOf(largest);
-    // A group may use half of the free memory, so cutting must free twice the missing amount.
-    if (isSmall) cutSlowest(largest, reader, -2 * room);
-    else cutSlowest(group, reader, -room);
-    const hasRoom = isRequired ? heldBytes + bytes <= totalBytes : roomFor(group, bytes) >= 0;
+    const toCut = shares.toCut(group, bytes);
+    if (!toCut) return undefined;
+    cutSlowest(toCut.group, reader, toCut.neededBytes);
+    const hasRoom = isRequired ? shares.heldBytes + bytes <= totalBytes : shares.roomFor(group, bytes) >= 0;
     return hasRoom ? undefined : unavailable('too many answers are unread');
   }
 
   return {
     check({ caller }) {
-      if ((byCaller.get(caller) ?? 0) >= perCaller) throw tooMuchUnread();
+      if (shares.ofCaller(caller) >= perCaller) throw tooMuchUnread();
     },
     open(sender, reader) {
       let isOver = false;
@@ -128,7 +95,7 @@ export function createAnswerBudget(totalBytes: number, now: () => number = () =>
         deliveredBefore: 0,
         release() {
           isOver = true;
-          add(sender, answer, -answer.bytes);
+          shares.add(sender, answer, -answer.bytes);
         },
       };
       return {
@@ -141,14 +108,14 @@ export function createAnswerBudget(totalBytes: number, now: () => number = () =>
             answer.since = now();
             answer.deliveredBefore = reader.deliveredBytes;
           }
-          add(sender, answer, more);
+          shares.add(sender, answer, more);
           return undefined;
         },
         release: answer.release,
       };
     },
     get heldBytes() {
-      return heldBytes;
+      return shares.heldBytes;
     },
   };
 }

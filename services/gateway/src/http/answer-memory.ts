@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type ChatError, eventQueueOperations } from '@natter/contracts';
-import { stringBytes } from '@natter/service-kit';
+import { stringBytes, wideNetwork } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerBudget, AnswerLease, Reader } from './answer-budget.ts';
-import type { Sender } from './body-budget.ts';
+import type { Sender } from './memory-shares.ts';
 import { networkOf } from './network.ts';
 
 /** Smaller answers are not replaced by a refusal, which is hardly smaller. */
@@ -123,5 +123,5 @@ const senderOf = (request: FastifyRequest): Sender => request.admitted?.sender ?
 
 export const networkSender = (request: FastifyRequest): Sender => ({
   group: 'anonymous',
-  caller: `network:${networkOf(request.ip)}`,
+  caller: `network:${wideNetwork(networkOf(request.ip))}`,
 });

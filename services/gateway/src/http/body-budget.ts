@@ -1,4 +1,5 @@
 import { ChatError, unavailable } from '@natter/contracts';
+import { createMemoryShares, type Sender } from './memory-shares.ts';
 
 /** The memory of one request's body. It is freed when its last holder releases it. */
 export interface BodyLease {
@@ -8,70 +9,105 @@ export interface BodyLease {
   release(): void;
 }
 
-/** Who sends a body. */
-export interface Sender {
-  /** An organization, or everybody without an account. */
-  group: string;
-  /** A user or a network. */
-  caller: string;
+/** The connection on which a body arrives. */
+export interface Arrival {
+  /** Whether the request had no effect if the connection were closed: its body has not arrived, or it is a poll. */
+  readonly mayBeCut: boolean;
+  /** Closes the connection. */
+  cut(): void;
 }
 
 export interface BodyBudget {
-  open(sender: Sender): BodyLease;
+  open(sender: Sender, arrival: Arrival): BodyLease;
   readonly held: number;
 }
 
+interface Body {
+  caller: string;
+  arrival: Arrival;
+  bytes: number;
+  /** When its first bytes arrived, in milliseconds. */
+  since: number;
+  release(): void;
+}
+
+/** A younger body may arrive soon. */
+const minAgeMs = 2_000;
+/** One search for slow bodies frees at least this part of the memory of all bodies. */
+const freedPart = 1 / 16;
+
 /**
- * Bounds the request bodies in memory: all of this process, the part of each caller, and that of each group, which is half of what other
- * groups leave. So one group cannot keep others from sending, however many callers it has. All have room for the largest body: a smaller
- * budget would refuse it forever.
+ * Bounds the request bodies in memory: all of this process, the part of each caller, and that of each group, which is half
+ * of what other groups leave. Where a group has no room, slow bodies, and those of held polls, are cut: those of the largest
+ * group for one that would hold at most half as much, and otherwise those of callers of the same group who hold twice as
+ * much as the sender would. So nobody can keep others from sending with bodies that stay. All have room for the largest
+ * body: a smaller budget would refuse it forever.
  */
-export function createBodyBudget(limits: { total: number; perCaller: number; largest: number }): BodyBudget {
+export function createBodyBudget(
+  limits: { total: number; perCaller: number; largest: number },
+  now: () => number = () => performance.now(),
+): BodyBudget {
   const perCaller = Math.max(limits.perCaller, limits.largest);
   const total = Math.max(limits.total, 2 * perCaller);
-  const [byCaller, byGroup] = [new Map<string, number>(), new Map<string, number>()];
-  let held = 0;
+  const shares = createMemoryShares<Body>(total);
+  const bytesOf = ({ caller }: Pick<Sender, 'caller'>): number => shares.ofCaller(caller);
 
-  function add({ group, caller }: Sender, bytes: number): void {
-    held += bytes;
-    addTo(byCaller, caller, bytes);
-    addTo(byGroup, group, bytes);
+  /** Cuts slow bodies of callers who hold at least `ofCaller`, those who hold most first, until enough memory is free. */
+  function cutSlowest(group: string, ofCaller: number, neededBytes: number): void {
+    const at = now();
+    const slow = shares
+      .itemsOf(group)
+      .filter((body) => bytesOf(body) >= ofCaller && at - body.since >= minAgeMs && body.arrival.mayBeCut)
+      .map((body) => ({ body, ofCaller: bytesOf(body), speed: body.bytes / (at - body.since) }))
+      .sort((a, b) => b.ofCaller - a.ofCaller || a.speed - b.speed);
+    const enough = shares.heldBytes - Math.max(neededBytes, total * freedPart);
+    for (const { body } of slow) {
+      if (shares.heldBytes <= enough) return;
+      if (bytesOf(body) < ofCaller) continue;
+      body.arrival.cut();
+      body.release();
+    }
+  }
+
+  function makeRoom({ group, caller }: Sender, bytes: number): void {
+    const toCut = shares.toCut(group, bytes);
+    if (!toCut) return;
+    cutSlowest(toCut.group, toCut.isOwn ? 2 * (bytesOf({ caller }) + bytes) : 0, toCut.neededBytes);
+    if (shares.roomFor(group, bytes) < 0) throw unavailable();
   }
 
   return {
-    open(sender) {
-      let size = 0;
+    open(sender, arrival) {
       let holders = 1;
+      let isOver = false;
+      const body: Body = {
+        ...{ caller: sender.caller, arrival, bytes: 0, since: 0 },
+        release() {
+          isOver = true;
+          if (body.bytes > 0) shares.add(sender, body, -body.bytes);
+        },
+      };
       return {
         grow(bytes) {
           // A request that has ended holds no memory, even if more data arrives.
-          if (holders === 0) throw unavailable();
-          if ((byCaller.get(sender.caller) ?? 0) + bytes > perCaller)
+          if (isOver) throw unavailable();
+          if (bytesOf(sender) + bytes > perCaller)
             throw new ChatError('RATE_LIMIT_HIT', 'Too much data is being sent at a time', { 'retry-after': 1 });
-          const ofGroup = byGroup.get(sender.group) ?? 0;
-          if (ofGroup + bytes > (total - (held - ofGroup)) / 2) throw unavailable();
-          size += bytes;
-          add(sender, bytes);
+          makeRoom(sender, bytes);
+          if (body.bytes === 0) body.since = now();
+          shares.add(sender, body, bytes);
         },
         retain() {
           holders++;
         },
         release() {
           holders--;
-          if (holders > 0 || size === 0) return;
-          add(sender, -size);
-          size = 0;
+          if (holders === 0) body.release();
         },
       };
     },
     get held() {
-      return held;
+      return shares.heldBytes;
     },
   };
-}
-
-function addTo(sums: Map<string, number>, key: string, bytes: number): void {
-  const sum = (sums.get(key) ?? 0) + bytes;
-  if (sum > 0) sums.set(key, sum);
-  else sums.delete(key);
 }

@@ -64,7 +64,7 @@ export const gatewayConfig = commonConfig.extend({
     .min(16)
     .default(256)
     .describe(
-      'Maximum size of all request bodies in the memory of a gateway; one organization may use half of what others leave. Further requests are answered with 503',
+      'Maximum size of all request bodies in the memory of a gateway; one organization may use half of what others leave. Where memory is missing, connections with slow bodies of those who use most are closed, and then requests are answered with 503',
     ),
   NATTER_BODY_MEMORY_PER_CALLER_MIB: z.coerce
     .number()
@@ -72,7 +72,7 @@ export const gatewayConfig = commonConfig.extend({
     .min(2)
     .default(64)
     .describe(
-      'The part of it that one user, or one address without authentication, may hold, at least the largest upload; more is answered with 429',
+      'The part of it that one user, or one network without authentication (an IPv4 address or an IPv6 /48), may hold, at least the largest upload; more is answered with 429',
     ),
   NATTER_ANSWER_MEMORY_MIB: z.coerce
     .number()
@@ -80,7 +80,7 @@ export const gatewayConfig = commonConfig.extend({
     .min(16)
     .default(256)
     .describe(
-      'Maximum size of the responses in the memory of a gateway that clients have not read. One user, or one address without authentication, may use a quarter; more is answered with 429. One organization may use half of what others leave; above that its slowest connections are closed, and then requests are answered with 503',
+      'Maximum size of the responses in the memory of a gateway that clients have not read. One user, or one network without authentication (an IPv4 address or an IPv6 /48), may use a quarter; more is answered with 429. One organization may use half of what others leave; above that its slowest connections are closed, and then requests are answered with 503',
     ),
   NATTER_MAX_CONNECTIONS: z.coerce
     .number()
@@ -94,7 +94,7 @@ export const gatewayConfig = commonConfig.extend({
     .min(1)
     .default(1_000)
     .describe(
-      'Maximum number of open connections from one address (IPv6: one /64 network); trusted proxies are exempt',
+      'Maximum number of open connections from one address (IPv6: one /64 network; a /48 network may have a quarter of all connections, or as many as one address if that is more); trusted proxies are exempt',
     ),
   NATTER_HEADERS_TIMEOUT_SECONDS: z.coerce
     .number()

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -61,7 +62,7 @@ describe('after a gateway was stopped for two minutes', () => {
       return socket;
     };
     const [going, stalled] = [await begin(), await begin()];
-    time.run(10_000);
+    time.run(5_000);
     time.stop(120_000);
     time.run(5_000);
     expect(cuts).toEqual([]);
@@ -122,6 +123,49 @@ describe('a client that reads late gets every response, also when the server clo
     });
     const head = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10000000\r\n\r\n';
     expect(await readLate(port, head + 'x'.repeat(10_000_000))).toMatch(/HTTP\/1.1 400[\s\S]*refused/);
+  });
+});
+
+describe('one host', () => {
+  const limits = { NATTER_MAX_CONNECTIONS: '40', NATTER_MAX_CONNECTIONS_PER_ADDRESS: '4' };
+  /** Opens a connection from an address; returns whether it stays open. */
+  function arrive(server: Server, remoteAddress: string): { isOpen: () => boolean; close: () => void } {
+    const socket = Object.assign(new Duplex({ read: () => undefined }), { remoteAddress });
+    server.emit('connection', socket);
+    return { isOpen: () => !socket.destroyed, close: () => socket.destroy() };
+  }
+
+  test('takes a quarter of all connections at most, whichever networks of its /48 it uses', async () => {
+    const { server, cuts } = await guarded(async () => undefined, { settings: limits });
+    const hostile = Array.from({ length: 20 }, (_, index) => arrive(server, `2001:db8:7:${index}::1`));
+    expect(hostile.filter(({ isOpen }) => isOpen())).toHaveLength(10);
+    expect(cuts).toEqual(Array(10).fill('address'));
+    expect(arrive(server, '2001:db8:8::1').isOpen()).toBe(true);
+    hostile[0]?.close();
+    await expect.poll(() => arrive(server, '2001:db8:7:99::1').isOpen()).toBe(true);
+  });
+
+  test('takes as many connections as its own network permits', async () => {
+    const { server } = await guarded(async () => undefined, { settings: limits });
+    for (const address of ['192.0.2.1', '2001:db8:7::1']) {
+      const own = Array.from({ length: 6 }, () => arrive(server, address));
+      expect(own.filter(({ isOpen }) => isOpen())).toHaveLength(4);
+    }
+  });
+
+  test('may take more than a quarter if the limit of one address is higher', async () => {
+    const { server } = await guarded(async () => undefined, {
+      settings: { ...limits, NATTER_MAX_CONNECTIONS_PER_ADDRESS: '30' },
+    });
+    const own = Array.from({ length: 35 }, () => arrive(server, '192.0.2.1'));
+    expect(own.filter(({ isOpen }) => isOpen())).toHaveLength(30);
+  });
+
+  test('is not limited because a trusted proxy in its network has many connections', async () => {
+    const { server } = await guarded(async () => undefined, { settings: limits, proxies: 'fd00::1' });
+    const ofProxy = Array.from({ length: 30 }, () => arrive(server, 'fd00::1'));
+    expect(ofProxy.every(({ isOpen }) => isOpen())).toBe(true);
+    expect(arrive(server, 'fd00::2').isOpen()).toBe(true);
   });
 });
 
@@ -219,11 +263,18 @@ test('a client has five seconds to read its response after its network is cut, e
 
 type Handle = (connections: Connections, request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-async function guarded(handle: Handle): Promise<{ port: number; server: Server; cuts: string[] }> {
+async function guarded(
+  handle: Handle,
+  { settings = {}, proxies = '' }: { settings?: Record<string, string>; proxies?: string } = {},
+): Promise<{ port: number; server: Server; cuts: string[] }> {
   const cuts: string[] = [];
-  const config = gatewayConfig.parse({ NATTER_NATS_URL: 'nats://unused', NATTER_REDIS_URL: 'redis://unused' });
+  const config = gatewayConfig.parse({
+    NATTER_NATS_URL: 'nats://unused',
+    NATTER_REDIS_URL: 'redis://unused',
+    ...settings,
+  });
   const server = createServer((request, response) => void handle(connections, request, response));
-  const connections = guardConnections(server, config, trustedProxies(''), (reason) => void cuts.push(reason));
+  const connections = guardConnections(server, config, trustedProxies(proxies), (reason) => void cuts.push(reason));
   onTestFinished(() => {
     vi.restoreAllMocks();
     connections.stop();

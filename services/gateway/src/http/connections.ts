@@ -2,10 +2,11 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { unavailable } from '@natter/contracts';
-import { createLocalCounts } from '@natter/service-kit';
+import { createLocalCounts, wideNetwork } from '@natter/service-kit';
 import type { GatewayConfig } from './config.ts';
 import type { CutReason } from './gateway-metrics.ts';
 import { networkOf, type Proxies } from './network.ts';
+import { createNetworkRoom } from './network-room.ts';
 import { type BodyTransfer, createStalls, type Transfer } from './stalls.ts';
 
 /** Maximum number of concurrent requests on one connection. */
@@ -25,7 +26,7 @@ interface Connection {
   body: BodyTransfer | undefined;
   answer: Transfer;
   isClosing: boolean;
-  /** The network of the client of the newest request, or of a proxy. */
+  /** The network of the client of the newest request, or of a proxy: an IPv4 address or an IPv6 /48. */
   network: string;
 }
 
@@ -59,30 +60,32 @@ export function guardConnections(
   const connections = new Map<Duplex, Connection>();
   const expecting = new WeakSet<IncomingMessage>();
   const stalls = createStalls(config);
-  const byNetwork = new Map<string, number>();
+  const room = createNetworkRoom({
+    network: config.NATTER_MAX_CONNECTIONS_PER_ADDRESS,
+    wide: config.NATTER_MAX_CONNECTIONS / 4,
+  });
   const discards = createLocalCounts();
 
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
     if (connections.size >= config.NATTER_MAX_CONNECTIONS) return void socket.destroy();
     const network = networkOf(socket.remoteAddress);
-    const count = (byNetwork.get(network) ?? 0) + 1;
-    if (count > config.NATTER_MAX_CONNECTIONS_PER_ADDRESS && !proxies.has(socket.remoteAddress ?? '')) {
+    const leave = proxies.has(socket.remoteAddress ?? '') ? () => undefined : room.enter(network);
+    if (!leave) {
       onCut('address');
       socket.destroy();
       return;
     }
-    byNetwork.set(network, count);
     const answer = { bytes: 0, at: performance.now() };
-    const connection: Connection = { responses: new Set(), body: undefined, answer, isClosing: false, network };
+    const connection: Connection = {
+      ...{ responses: new Set(), body: undefined, answer, isClosing: false, network: wideNetwork(network) },
+    };
     connections.set(socket, connection);
     // Node calls this after a response with `connection: close`.
     socket.destroySoon = () => closeSoon(socket, connection, onDiscard);
     socket.once('close', () => {
       connections.delete(socket);
-      const left = (byNetwork.get(network) ?? 1) - 1;
-      if (left > 0) byNetwork.set(network, left);
-      else byNetwork.delete(network);
+      leave();
     });
   });
   // `100 Continue` is sent only after the request was admitted.
@@ -130,7 +133,7 @@ export function guardConnections(
       const connection = connections.get(request.socket);
       if (!connection) return true;
       if (connection.isClosing) return false;
-      connection.network = network;
+      connection.network = wideNetwork(network);
       connection.responses.add(response);
       response.once('close', () => {
         connection.responses.delete(response);

@@ -12,7 +12,7 @@ export interface GatewayMetrics {
   cut(reason: CutReason): void;
 }
 
-export type CutReason = 'address' | 'pipelined' | 'stalled' | 'malformed' | 'unread' | 'discarded';
+export type CutReason = 'address' | 'pipelined' | 'stalled' | 'malformed' | 'unread' | 'discarded' | 'slow';
 
 export function createGatewayMetrics(
   { registry }: Metrics,
@@ -51,7 +51,7 @@ export function createGatewayMetrics(
   );
   const cuts = new Counter({
     name: 'natter_connections_cut_total',
-    help: 'Connections that were closed because of a limit: too many of an address, stalled, malformed, too much unread',
+    help: 'Connections that were closed because of a limit: too many of an address, stalled, malformed, too much unread, a slow body whose memory is needed',
     labelNames: ['reason'],
     registers: [registry],
   });

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   badRequest,
   ChatError,
+  excessOf,
   holdsText,
   maxId,
   maxUnits,
@@ -17,8 +18,6 @@ export interface Parsed {
   ignored: string[];
 }
 
-const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
-const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 /** Levels beyond those of the schema, so that a wrong type gets its own error, and ignored keys may contain lists. */
 const ignoredLevels = 2;
 /** Parts beyond those of the schema, so that a list that is a little too long is named as such. */
@@ -107,27 +106,4 @@ function decode(name: string, param: Param, raw: unknown, isPath: boolean): unkn
   if (holdsText(value, (text) => text.includes('\0'))) throw badRequest(`${name} contains a NUL character`);
   if (holdsText(value, (text) => !text.isWellFormed())) throw badRequest(`${name} contains half a surrogate pair`);
   return value;
-}
-
-/**
- * Whether JSON has more lists and objects in each other than this, or more items and keys in all. Reads it from the text, before memory
- * and time are spent on the value: checking each of a million wrong items takes seconds.
- */
-function excessOf(json: string, levels: number, parts: number): 'levels' | 'parts' | undefined {
-  let [depth, count] = [0, 0];
-  let isText = false;
-  for (let at = 0; at < json.length; at++) {
-    const unit = json.charCodeAt(at);
-    if (isText) {
-      if (unit === backslash) at++;
-      else if (unit === quote) isText = false;
-    } else if (unit === quote) isText = true;
-    else if (unit === comma) count++;
-    else if (unit === openList || unit === openObject) {
-      if (++depth > levels) return 'levels';
-      count++;
-    } else if (unit === closeList || unit === closeObject) depth--;
-    if (count > parts) return 'parts';
-  }
-  return undefined;
 }

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
-import { badRequest } from '@natter/contracts';
+import { badRequest, eventQueueOperations } from '@natter/contracts';
 import type { FastifyRequest } from 'fastify';
 import { tenantOf } from '../rate-limit/tenant.ts';
+import type { Arrival } from './body-budget.ts';
 import type { BodyTurns } from './body-turns.ts';
 
 const firstBytes = 16_384;
@@ -48,6 +49,19 @@ export async function readBody(request: FastifyRequest, payload: Readable, turns
   }
   return buffer.subarray(0, size);
 }
+
+/** The connection on which the body of a request arrives. */
+export const arrivalOf = (request: FastifyRequest, onCut: () => void): Arrival => ({
+  get mayBeCut() {
+    return !request.raw.complete || request.operationName === eventQueueOperations.getEvents.name;
+  },
+  cut() {
+    const { socket } = request.raw;
+    if (socket.destroyed) return;
+    onCut();
+    socket.destroy();
+  },
+});
 
 /** Is called with the length of each chunk of a body, before anything of it is read from the socket. */
 export function framingCheck({ raw: { socket } }: FastifyRequest): (chunkBytes: number) => void {

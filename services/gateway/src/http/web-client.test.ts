@@ -20,7 +20,7 @@ for (const [name, text] of [
 
 /** A gateway that answers 404 to what is not for the client. */
 function gatewayWith(built: string) {
-  const client = createWebClient(built);
+  const client = createWebClient(built, ['/accounts/login', '/user_uploads/{name}']);
   const app = fastify();
   app.all('/*', async (request, reply) => client.answer(request, reply) ?? reply.code(404).send({ result: 'error' }));
   return (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' | 'POST' = 'GET') =>
@@ -39,8 +39,22 @@ test('browsers get the pages of the client, and programs get the usual response'
     for (const accept of ['*/*', 'application/json']) expect((await get(path, { accept })).statusCode).toBe(404);
     expect((await get(path, browser, 'POST')).statusCode).toBe(404);
   }
-  for (const path of ['/unknown', '/inbox/1', '/api/v1/messages', '/channels', '/assets/', '/assets/%2e%2e/index.html'])
-    expect([path, (await get(path, browser)).statusCode]).toEqual([path, 404]);
+});
+
+test('browsers get the client at unknown paths, with status 404, and programs get the usual response', async () => {
+  const get = gatewayWith(folder);
+  for (const path of ['/unknown', '/inbox/1', '/channels', '/a?b=/api', '/apis', '/assets/%2e%2e/index.html']) {
+    const page = await get(path, browser);
+    expect([path, page.statusCode, page.headers['cache-control']]).toEqual([path, 404, 'no-cache']);
+    expect(brotliDecompressSync(page.rawPayload).toString()).toBe('<title>Natter</title>');
+    expect(page.headers['content-security-policy']).toBe((await get('/', browser)).headers['content-security-policy']);
+    for (const [headers, method] of [[{ accept: '*/*' }], [browser, 'POST']] as const)
+      expect((await get(path, headers, method)).json()).toEqual({ result: 'error' });
+  }
+  const ofPrograms = ['/api', '/api/v1/messages', '/json/x', '/docs/x', '/.well-known/x', '/static/x'];
+  const ofOperations = ['/accounts/x', '/user_uploads/1', '/user_uploads'];
+  for (const path of [...ofPrograms, ...ofOperations, '/assets/', '/assets/a.js'])
+    expect([path, (await get(path, browser)).json()]).toEqual([path, { result: 'error' }]);
 });
 
 test('browsers cache files of the client, and clients without Brotli get them uncompressed', async () => {

@@ -32,6 +32,9 @@ const policy = [
 /** Pages of the client; its router reads the rest of the path. */
 const pagePath = /^\/(?:$|(?:channel|dm)\/|(?:inbox|recent|mentions|starred|search)$)/;
 
+/** The first parts of paths at which programs expect errors of the API, beside those of operations. */
+const programNames = ['api', 'json', 'docs', 'assets', 'static', 'health', '.well-known'];
+
 const unbuilt = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Natter</title></head>
 <body><h1>The web client is not built</h1>
@@ -39,8 +42,12 @@ const unbuilt = `<!doctype html>
 <p>The API is described at <a href="/docs">/docs</a>.</p></body></html>
 `;
 
-/** The built web client in a folder. Its files are kept in memory: they are few, and belong to this release. */
-export function createWebClient(folder: string): WebClient {
+/**
+ * The built web client in a folder. Its files are kept in memory: they are few, and belong to this release. At paths that
+ * nobody knows, it tells browsers that there is no such page; `otherPaths` are those of operations.
+ */
+export function createWebClient(folder: string, otherPaths: readonly string[]): WebClient {
+  const otherNames = new Set([...programNames, ...otherPaths.map(firstNameOf)]);
   const files = readFiles(folder);
   const page = files.get('/index.html') ?? fileOf('index.html', Buffer.from(unbuilt));
   return {
@@ -51,10 +58,15 @@ export function createWebClient(folder: string): WebClient {
         const file = files.get(path);
         return file && send(request, reply, file);
       }
-      return pagePath.test(path) && acceptsPages(request) ? send(request, reply, page) : undefined;
+      if (!acceptsPages(request)) return undefined;
+      if (pagePath.test(path)) return send(request, reply, page);
+      return otherNames.has(firstNameOf(path)) ? undefined : send(request, reply.code(404), page);
     },
   };
 }
+
+/** Repeated slashes count as one. */
+const firstNameOf = (path: string): string => path.split('/').find((name) => name !== '') ?? '';
 
 /** Programs that accept anything get the errors of the API. */
 const acceptsPages = ({ headers }: FastifyRequest): boolean => (headers.accept ?? '').includes('text/html');

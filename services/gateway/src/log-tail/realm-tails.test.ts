@@ -55,7 +55,7 @@ test('a request that ends does not end the start of a tail that others have join
     return untilDeadline(clock.promise);
   });
   const ended = withDeadline(60_000, async (deadline) => {
-    expect(tails.isCurrent(1, meta)).toBe(false);
+    tails.follow(meta);
     const tail = tails.get(meta);
     deadline.cancel();
     return tail;
@@ -65,6 +65,15 @@ test('a request that ends does not end the start of a tail that others have join
   clock.resolve({ clock: 1, epoch: 1, entries: [] });
   expect((await joined).position).toEqual({ number: 1, n: 0 });
   expect(starts).toBe(1);
+  await tails.stop();
+});
+
+test('a tail is started to follow a realm, and not to tell whether the realm is followed', async () => {
+  const { held, tails } = tailsOn(async () => ({ clock: 1, epoch: 1, entries: [] }));
+  expect(tails.isCurrent(1)).toBe(false);
+  expect(held).toEqual(nothing);
+  tails.follow(meta);
+  await expect.poll(() => tails.isCurrent(1)).toBe(true);
   await tails.stop();
 });
 

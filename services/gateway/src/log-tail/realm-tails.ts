@@ -6,8 +6,10 @@ import { type RealmTail, startTail } from './realm-tail.ts';
 export interface RealmTails {
   /** The realm's tail; started if there is none. */
   get(meta: RequestMeta): Promise<RealmTail>;
-  /** Whether this gateway has read the realm's log up to a moment ago. Starts to follow the realm otherwise. */
-  isCurrent(realmId: number, meta: RequestMeta): boolean;
+  /** Follows the realm's log for a while from now on. */
+  follow(meta: RequestMeta): void;
+  /** Whether this gateway has read the realm's log up to a moment ago. */
+  isCurrent(realmId: number): boolean;
   /** Memory of all logs. */
   readonly bytes: number;
   stop(): Promise<void>;
@@ -89,8 +91,9 @@ export function createRealmTails(options: {
 
   return {
     get: (meta) => untilDeadline(started(meta).starting),
-    isCurrent(_realmId, meta) {
-      const { tail } = started(meta);
+    follow: (meta) => void started(meta),
+    isCurrent(realmId) {
+      const tail = tails.get(realmId)?.tail;
       return tail !== undefined && performance.now() - tail.currentAt < currentMs;
     },
     get bytes() {

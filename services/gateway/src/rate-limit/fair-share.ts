@@ -1,23 +1,24 @@
 import { type Lag, overloaded, WaitingTasks } from '@natter/service-kit';
+import { InFlightLimit } from './in-flight-limit.ts';
 import type { Tenant } from './tenant.ts';
-import { Decaying, Threshold, Usage } from './usage.ts';
+import { Decaying, Usage } from './usage.ts';
 
 /**
- * Decides when requests may proceed to the services: at once while the system keeps up. Otherwise it lowers the number
- * of requests in flight, and serves the realm and the user with the least recent use first.
+ * Decides when a request may proceed to the services: at once while `InFlightLimit` has room. Otherwise requests wait,
+ * and the realm that recently used the services least is served first. Its users take turns.
  */
 export interface FairShare {
   /**
    * Rejects with SERVICE_UNAVAILABLE if `work` cannot start within its deadline, and at once if too many requests wait
-   * already. A person who used far less than others of the realm is not refused because of them.
+   * already. A user who used far less than others of the realm is not refused because of them.
    */
   run<R>(tenant: Tenant, work: () => Promise<R>): Promise<R>;
   /**
-   * Whether `run` would refuse a request of the tenant because too many wait, after so many others of the realm. If so, it
-   * counts as refused.
+   * Whether `run` would refuse a request of the tenant, because too many wait, if so many others of the realm came
+   * before it. If so, the request counts as refused.
    */
   refuses(tenant: Tenant, others: number): boolean;
-  /** Realms that sent more than was answered lately; not the one of requests without an account. */
+  /** Realms of which a request was refused lately. Requests without an account belong to no such realm. */
   crowding(): ReadonlySet<number>;
   readonly inFlight: number;
   readonly waiting: number;
@@ -26,60 +27,45 @@ export interface FairShare {
 interface Realm {
   usage: Usage;
   people: Map<number, Usage>;
-  /** Requests that recently began. */
+  /** How many requests of the realm began lately. */
   begun: Decaying;
   /** Since when requests of the realm wait without a break, if any waits. */
   waitingSince: number;
-  /** When one was last refused. */
+  /** When a request of the realm was last refused. */
   refusedAt: number;
 }
 
 const tickMs = 100;
 const maxWaiting = 10_000;
-const [minLimit, maxLimit] = [16, 1_024];
-/** Lag above which too many requests are in flight. */
-const overloadLagMs = 40;
-/**
- * If half of the requests take longer, too many are in flight, unless there are no more than this number, or they take
- * as long with this number.
- */
-const [slowMs, minSlowLimit] = [200, 64];
-/** Slowness is judged by at least this many requests. The judgement counts for a while, because answers may come in batches. */
-const [judgedBy, judgedForMs] = [32, 2_000];
-/** A realm may have as many requests waiting as begin within this time at the present rate, and a few in any case. */
-const [maxWaitMs, minWaiting] = [400, 64];
-/** As many may wait if none waited before this time: many clients may send at once. */
-const [burst, burstMs] = [256, 1_000];
+/** As many requests of a realm may wait as begin within this time at the present rate. */
+const maxWaitMs = 250;
+/** So many requests of a realm may always wait. */
+const minWaiting = 64;
+/** Many clients may send at once. So `most` may wait until requests of the realm have waited for `ms` without a break. */
+const bursts = [
+  { most: 768, ms: 100 },
+  { most: 384, ms: 1_000 },
+] as const;
 const rateHalfLifeMs = 1_000;
+/** A realm crowds for this long after a refusal. */
 const crowdingMs = 2_000;
 
 /** `lag`: how long messages wait in the event loops of the system. */
 export function createFairShare(lag: () => Lag, now: () => number = () => performance.now()): FairShare {
   const realms = new Map<number, Realm>();
-  const [overload, slowness] = [new Threshold(overloadLagMs), new Threshold(slowMs)];
-  /** Of people who used less than half of what others of their realm did, and of all others. */
-  const [ahead, behind] = [new WaitingTasks(maxWaiting), new WaitingTasks(maxWaiting)];
-  let limit = maxLimit;
-  let inFlight = 0;
-  /** Milliseconds in flight of the requests that ended since slowness was judged. */
-  let took: number[] = [];
-  let slow = { is: false, at: now() };
+  const limit = new InFlightLimit(lag, now);
+  /** Requests of users who used less than half of the mean of their realm. They start before those in `behind`. */
+  const ahead = new WaitingTasks(maxWaiting);
+  const behind = new WaitingTasks(maxWaiting);
   let timer: NodeJS.Timeout | undefined;
 
   return {
     async run(tenant, work) {
-      const realm = realmOf(tenant.realmId);
-      const usage = usageOf(realm, tenant.userId);
-      await admitted(realm, tenant, usage);
-      const begunAt = now();
+      const end = await admitted(tenant);
       try {
         return await work();
       } finally {
-        inFlight--;
-        took.push(now() - begunAt);
-        realm.usage.end();
-        usage.end();
-        startNext();
+        end();
       }
     },
     refuses(tenant, others) {
@@ -93,7 +79,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
       return new Set(crowding.map(([id]) => id));
     },
     get inFlight() {
-      return inFlight;
+      return limit.inFlight;
     },
     get waiting() {
       return ahead.size + behind.size;
@@ -129,45 +115,72 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
   function placeOf(realm: Realm, tenant: Tenant, others: number): 'none' | 'ahead' | 'behind' | undefined {
     const { realmId, userId } = tenant;
     const isFirst = waitingOf(realmId) === 0;
-    if (isFirst && inFlight + others < limit) return 'none';
+    if (isFirst && limit.hasRoom(others)) return 'none';
+    if (others === 0 && hasShare(tenant)) return 'none';
     const most = maxWaitingOf(realm, isFirst);
     const ownMs = realm.people.get(userId)?.ms ?? 0;
     if (ownMs * realm.people.size < realm.usage.ms / 2 && ahead.sizeOf(realmId) + others < most) return 'ahead';
     return behind.sizeOf(realmId) + others < most ? 'behind' : undefined;
   }
 
-  async function admitted(realm: Realm, tenant: Tenant, usage: Usage): Promise<void> {
+  /** Resolves when the request has begun, with the function that ends it. */
+  async function admitted(tenant: Tenant): Promise<() => void> {
+    const realm = realmOf(tenant.realmId);
+    const usage = usageOf(realm, tenant.userId);
     const place = placeOf(realm, tenant, 0);
     if (!place) {
       realm.refusedAt = now();
       throw overloaded('the realm sends more than is answered');
     }
-    const start = (): void => begin(realm, usage);
-    if (place === 'none') return start();
+    if (place === 'none') return begin(realm, tenant, usage);
     if (waitingOf(tenant.realmId) === 0) realm.waitingSince = now();
-    await (place === 'ahead' ? ahead : behind).wait(tenant, start);
+    let end = (): void => {};
+    await (place === 'ahead' ? ahead : behind).wait(tenant, () => {
+      end = begin(realm, tenant, usage);
+    });
+    return end;
   }
 
-  function begin(realm: Realm, usage: Usage): void {
-    inFlight++;
+  function begin(realm: Realm, tenant: Tenant, usage: Usage): () => void {
+    const end = limit.begin(tenant);
     realm.usage.begin();
     realm.begun.add(1);
     usage.begin();
+    return () => {
+      end();
+      realm.usage.end();
+      usage.end();
+      startNext();
+      startWithin(tenant.realmId);
+    };
   }
 
   function maxWaitingOf({ begun, waitingSince }: Realm, isFirst: boolean): number {
-    const perMs = (begun.sum * Math.LN2) / rateHalfLifeMs;
-    const isBurst = isFirst || now() - waitingSince < burstMs;
-    return Math.max(isBurst ? burst : minWaiting, perMs * maxWaitMs);
+    const burst = isFirst ? bursts[0] : bursts.find(({ ms }) => now() - waitingSince < ms);
+    return Math.max(burst?.most ?? minWaiting, begun.perMs * maxWaitMs);
   }
 
   function startNext(): void {
-    while (inFlight < limit) {
+    while (limit.hasRoom()) {
       const next = leastUsed();
       if (next === undefined) return;
       const isNext = (realmId: number): boolean => realmId === next;
       if (!ahead.startNext(isNext)) behind.startNext(isNext);
     }
+  }
+
+  /** Whether a request of the tenant may start although the limit is reached. */
+  function hasShare(tenant: Tenant): boolean {
+    if (waitingOf(tenant.realmId) === 0 && limit.hasRealmRoom(tenant.realmId)) return true;
+    return ahead.sizesOf(tenant).own + behind.sizesOf(tenant).own === 0 && limit.hasUserRoom(tenant);
+  }
+
+  /** Starts waiting requests of a realm within its share, and those of its users within theirs. */
+  function startWithin(realmId: number): void {
+    const isRealm = (id: number): boolean => id === realmId;
+    const hasRoom = (userId: number): boolean => limit.hasUserRoom({ realmId, userId });
+    while (limit.hasRealmRoom(realmId)) if (!ahead.startNext(isRealm) && !behind.startNext(isRealm)) return;
+    while (ahead.startNext(isRealm, hasRoom) || behind.startNext(isRealm, hasRoom));
   }
 
   /** The realm that used least, of those with a request that waits. */
@@ -179,28 +192,10 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     return found?.id;
   }
 
-  function judgeSlowness(): void {
-    if (took.length >= judgedBy)
-      slow = { is: slowness.isExceeded(medianOf(took), inFlight <= minSlowLimit, now()), at: now() };
-    else if (now() - slow.at > judgedForMs) slow = { is: false, at: now() };
-    else return;
-    took = [];
-  }
-
-  function lower(lowest: number): void {
-    if (limit > lowest) limit = Math.max(lowest, Math.min(limit, inFlight) * 0.85);
-  }
-
-  /** Lowers the limit of requests in flight while the system lags or is slow, and raises it again otherwise. */
   function adjust(): void {
-    judgeSlowness();
-    if (overload.isExceeded(lag().ms, limit <= minLimit, now())) lower(minLimit);
-    else if (slow.is && inFlight > minSlowLimit) lower(minSlowLimit);
-    else {
-      const highest = slow.is ? Math.max(limit, minSlowLimit) : maxLimit;
-      limit = Math.min(highest, limit * 1.1 + 1);
-    }
+    limit.adjust();
     startNext();
+    for (const realmId of realms.keys()) if (waitingOf(realmId) > 0) startWithin(realmId);
     forget();
   }
 
@@ -215,10 +210,6 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     if (realms.size > 0) return;
     clearInterval(timer);
     timer = undefined;
-    limit = maxLimit;
+    limit.reset();
   }
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }

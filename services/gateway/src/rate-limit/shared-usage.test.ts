@@ -72,3 +72,21 @@ test('the costs at all gateways are added up', () => {
   const elsewhere = new Map([[2, usage(400, 400)]]);
   expect(sharesOf(here, elsewhere, new Set()).heavy).toEqual(new Map([[2, usage(600, 600)]]));
 });
+
+test('realms that only get requests without an account make no other realm heavy', () => {
+  const busy: [number, ReturnType<typeof usage>][] = [
+    [1, usage(5_000, 5_000)],
+    [2, usage(450, 450)],
+    [3, usage(300, 300)],
+    [-1, usage(0, 20)],
+  ];
+  const visited = Array.from({ length: 20 }, (_, index): (typeof busy)[number] => [100 + index, usage(0, index / 20)]);
+  expect(heavyOf([...busy, ...visited])).toEqual(heavyOf(busy));
+  expect(heavyOf(busy)).toEqual([1]);
+});
+
+test('the only realm that costs anything is heavy while another one is active', () => {
+  const costly: [number, ReturnType<typeof usage>] = [1, usage(900, 1_000)];
+  expect(heavyOf([costly])).toEqual([]);
+  expect(heavyOf([costly, [2, usage(0, 0)]])).toEqual([1]);
+});

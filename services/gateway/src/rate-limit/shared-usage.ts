@@ -83,6 +83,15 @@ interface Shares {
   hasOtherThan(realmId: number): boolean;
 }
 
+/**
+ * The number of equal shares. Realms that cost less than a millisecond have one together: requests without an account,
+ * which anybody can send to many hosts, keep a realm active without a cost.
+ */
+function partsOf(usages: readonly RealmUsage[]): number {
+  const costing = usages.filter(({ totalMs }) => totalMs >= 1).length;
+  return costing < usages.length ? costing + 1 : costing;
+}
+
 const isRealm = (id: number): boolean => id >= 0;
 
 /**
@@ -93,8 +102,9 @@ export function sharesOf(here: Usages, elsewhere: Usages, crowding: ReadonlySet<
   const sum = new Map(here);
   for (const [id, usage] of elsewhere) add(sum, id, usage);
   const all = [...sum];
-  const equal = all.reduce((sum, [, { ms }]) => sum + ms, 0) / all.length;
-  const equalTotal = all.reduce((sum, [, { totalMs }]) => sum + totalMs, 0) / all.length;
+  const parts = partsOf(all.map(([, usage]) => usage));
+  const equal = all.reduce((sum, [, { ms }]) => sum + ms, 0) / parts;
+  const equalTotal = all.reduce((sum, [, { totalMs }]) => sum + totalMs, 0) / parts;
   const ofCrowds = all.reduce((sum, [id, { totalMs }]) => sum + (crowding.has(id) ? totalMs : 0), 0);
   const mayDelay = (id: number, { totalMs }: RealmUsage): boolean =>
     totalMs > equalTotal / 2 && (crowding.has(id) || totalMs > ofCrowds);

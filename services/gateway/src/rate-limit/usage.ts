@@ -34,7 +34,7 @@ export class Usage {
   }
 }
 
-/** A sum that is halved at regular intervals. */
+/** A sum of recent amounts: each amount counts half after the half-life, a quarter after twice the half-life. */
 export class Decaying {
   #sum = 0;
   #at: number;
@@ -54,32 +54,44 @@ export class Decaying {
     return this.#sum;
   }
 
+  /** The mean amount that was recently added in a millisecond. */
+  get perMs(): number {
+    return (this.sum * Math.LN2) / this.#halfLifeMs;
+  }
+
   add(amount: number): void {
     this.#sum = this.sum + amount;
   }
 }
 
+/** Lag that persists for this long at the minimum number of requests has another cause. */
 const watchFloorMs = 2_000;
+/** The memory of lag with another cause fades with this half-life. */
 const foreignHalfLifeMs = 35_000;
 /** The mean lag follows the measured lag with this half-life. */
 const smoothHalfLifeMs = 700;
 
 /**
- * Decides whether the lag is too high. Lag that persists at the minimum number of requests in flight has another cause
- * than these requests, so it raises the threshold for a while.
+ * Decides whether a lag is too high. If it persists while the fewest requests are in flight, these requests are not its
+ * cause: the threshold is then raised to twice this lag, and falls again over time.
  */
 export class Threshold {
   readonly #usualMs: number;
   #at: number | undefined;
+  /** The lag that has another cause than requests. */
   #foreignMs = 0;
   #smoothMs = 0;
+  /** The lowest lag since the fewest requests are in flight. */
   #floor: { since: number; lowestMs: number } | undefined;
 
   constructor(usualMs: number) {
     this.#usualMs = usualMs;
   }
 
-  /** Call it at regular intervals; `at` is in milliseconds. */
+  /**
+   * Call it at regular intervals; `at` is the time in milliseconds. `isAtFloor`: whether the fewest requests that are
+   * allowed are in flight.
+   */
   isExceeded(lagMs: number, isAtFloor: boolean, at: number): boolean {
     const passedMs = at - (this.#at ?? at);
     this.#at = at;
@@ -97,7 +109,7 @@ export class Threshold {
     return lagMs > this.#limitMs;
   }
 
-  /** The mean lag of the last second is far below the threshold. */
+  /** Whether the mean lag of the last second is far below the threshold. */
   get isCalm(): boolean {
     return this.#smoothMs < Math.max(this.#usualMs * 0.5, this.#foreignMs * 1.5);
   }

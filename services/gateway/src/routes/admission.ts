@@ -13,11 +13,14 @@ import { type Callers, type CountBytes, type Exchange, isPollOf, type Shown } fr
 import { checkOrigin } from '../authentication/cross-site.ts';
 import { sessionOf } from '../authentication/session-cookies.ts';
 import { type AnswerMemory, networkSender } from '../http/answer-memory.ts';
-import type { BodyBudget, BodyLease, Sender } from '../http/body-budget.ts';
+import type { BodyBudget, BodyLease } from '../http/body-budget.ts';
+import { browserNameOf } from '../http/browser-name.ts';
 import { maxFileBytes } from '../http/files.ts';
+import { headerOf } from '../http/headers.ts';
+import type { Sender } from '../http/memory-shares.ts';
 import { networkOf } from '../http/network.ts';
 import { answerPreflight, isPreflight } from '../http/other-origins.ts';
-import { bodyTooLarge } from '../http/read-body.ts';
+import { arrivalOf, bodyTooLarge } from '../http/read-body.ts';
 import { queryFieldsOf } from '../http/request-fields.ts';
 import { setTusSupport, tusMethodOf, tusVersion } from '../http/tus-headers.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
@@ -66,6 +69,8 @@ export interface AdmissionContext {
   router: Router;
   callers: Callers;
   budget: BodyBudget;
+  /** The connection of a slow body is closed, because its memory is needed. */
+  onSlowBody: () => void;
   answers: AnswerMemory;
   maxUploadBytes: number;
   findRealm: (host: string, meta: RequestMeta) => Promise<FoundRealm>;
@@ -112,7 +117,7 @@ export async function admit(
     ? { group: `realm:${actor.realmId}`, caller: `user:${actor.realmId}:${personOf(actor)}` }
     : networkSender(request);
   answers.check(sender);
-  const lease = budget.open(sender);
+  const lease = budget.open(sender, arrivalOf(request, context.onSlowBody));
   const releaseBody = onlyOnce(lease.release);
   reply.raw.once('close', releaseBody);
   const spentMs = performance.now() - begunAt;
@@ -164,7 +169,11 @@ async function identify(
   const { surface } = place;
   checkOrigin(request, { surface, operation, realmUrl: meta.realmUrl });
   const shown = shownBy(request, { surface, operation, realmUrl: meta.realmUrl });
-  if (surface === 'json' && meta.client === 'Mozilla') meta.client = browserClient;
+  if (meta.client === 'Mozilla') {
+    if (surface === 'json') meta.client = browserClient;
+    // The list of sessions shows it.
+    else if (operation?.session === 'begins') meta.client = browserNameOf(headerOf(request, 'user-agent') ?? '');
+  }
   const isForUsers = operations.every(needsActor);
   const actor = operation
     ? await callers.identify(operation, { request, reply }, meta, shown)

@@ -28,7 +28,7 @@ test('after its credentials ended, a client gets an error about its key only if 
         actor: undefined,
         shown,
         meta: { realmId: 1, realmUrl: 'http://localhost' },
-        lease: newBudget().open({ group: 'realm:1', caller: 'user:1:1' }),
+        lease: newBudget().open({ group: 'realm:1', caller: 'user:1:1' }, { mayBeCut: false, cut: () => undefined }),
         spentMs: 0,
       },
     };
@@ -46,7 +46,7 @@ test('after its credentials ended, a client gets an error about its key only if 
 
 test('a body that waits for its turn counts against the budget even after its client disconnected', async () => {
   const budget = newBudget();
-  const lease = budget.open({ group: 'realm:1', caller: 'user:1:1' });
+  const lease = budget.open({ group: 'realm:1', caller: 'user:1:1' }, { mayBeCut: false, cut: () => undefined });
   lease.grow(mebibyte);
   const request = {
     method: 'POST',

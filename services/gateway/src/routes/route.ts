@@ -55,11 +55,11 @@ async function routeForm(
   const found = admitted.place.operation(override ?? methodOf(request, admitted.place));
   if (!found) return answerMethodNotAllowed(reply, admitted.place);
   const { operation, path } = found;
-  if (override !== undefined && operation.params.method === undefined) delete fields.method;
   const { surface } = admitted.place;
   checkCsrfToken(request, { surface, operation, realmUrl: admitted.meta.realmUrl }, form.fields, fields);
   request.operationName = operation.name;
-  const parent = headerOf(request, 'traceparent');
+  const given = headerOf(request, 'traceparent');
+  const parent = given === undefined ? undefined : { ofClient: given };
   return inSpan(`gateway ${operation.name}`, { kind: 'server', parent }, () =>
     answer({ operation, request, reply, fields, files: form.files, isLarge, path, admitted }),
   );

@@ -1,8 +1,9 @@
 import { type Actor, badRequest, type RequestMeta, topicOfName, type WrittenDraft } from '@natter/contracts';
 import type { Executor } from '@natter/database';
 import type { ChannelAccess } from '../model/channel-access.ts';
+import { checkedContent } from '../model/checked-content.ts';
 import { namedPeople } from '../model/named-people.ts';
-import { truncatedContent, truncatedTopic } from '../model/truncated.ts';
+import { truncatedTopic } from '../model/truncated.ts';
 
 export interface CheckedDraft {
   type: 'private' | 'stream' | '';
@@ -20,15 +21,14 @@ export interface DraftSources {
   hidden: ReadonlySet<number>;
 }
 
-/** Validates a draft. For a draft without a type only the content is checked. */
+/** Validates a draft. For a draft without a type only the content is checked; one without recipients has no type. */
 export async function checkDraft(
   { database, access, hidden }: DraftSources,
   actor: Actor,
   meta: RequestMeta,
   draft: WrittenDraft,
 ): Promise<CheckedDraft> {
-  const content = truncatedContent(draft.content.trimEnd());
-  if (content.trim() === '') throw badRequest('Message must not be empty');
+  const content = checkedContent(draft.content);
   if (content.includes('\0')) throw badRequest('Message must not contain null bytes');
   if (draft.timestamp !== undefined && draft.timestamp < 0) throw badRequest('Timestamp must not be negative.');
   const common = { content, editedAt: draft.timestamp };
@@ -39,7 +39,7 @@ export async function checkDraft(
     await access.readable(actor, meta, channelId);
     return { ...common, type: 'stream', to: [channelId], topic: checkedTopic(draft.topic) };
   }
-  if (draft.type === '') return { ...common, type: '', to: [], topic: '' };
+  if (draft.type === '' || draft.to.length === 0) return { ...common, type: '', to: [], topic: '' };
   const to = [...new Set(draft.to)].sort((a, b) => a - b);
   await namedPeople(database, { realmId: actor.realmId, userId: actor.userId, hidden }, to);
   return { ...common, type: 'private', to, topic: '' };

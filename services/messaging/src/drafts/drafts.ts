@@ -40,13 +40,18 @@ export function draftHandlers({ database, access, policies, userVisibility }: Dr
 
     handleWrite(draftOperations.editDraft, async (context, { draft_id, draft }) => {
       const { actor, meta } = context;
-      const checked = await checkDraft(await sourcesOf(actor, meta), actor, meta, draft);
+      const own = sql.fragment`realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND id = ${draft_id}`;
+      const known = await database.maybeOne(
+        sql.type(draftQuery)`SELECT ${draftColumns} FROM messaging.draft WHERE ${own}`,
+      );
+      const checked = known && (await checkDraft(await sourcesOf(actor, meta), actor, meta, draft));
       return context.write(async (work) => {
         await requireSynchronisation(work, actor);
+        if (!checked) throw unknownDraft();
         const written = await work.maybeOne(sql.type(draftQuery)`
           UPDATE messaging.draft SET type = ${checked.type}, recipient_ids = ${sql.array(checked.to, 'int4')}, topic = ${checked.topic},
             content = ${checked.content}, edited_at = coalesce(${checked.editedAt ?? null}::float8, extract(epoch FROM clock_timestamp()))
-          WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND id = ${draft_id} RETURNING ${draftColumns}`);
+          WHERE ${own} RETURNING ${draftColumns}`);
         if (!written) throw unknownDraft();
         await requireDraftRoom(work, actor.userId);
         work.emit(draftUpdated(actor.userId, written));

@@ -8,9 +8,9 @@ export interface Page {
   url: string;
 }
 
-const charsetOf = /\bcharset\s*=\s*["']?\s*([\w.:-]{1,40})/i;
-/** A page declares its encoding in this many bytes. */
-const declaredWithin = 1_024;
+const charsetOf = /\bcharset\s*=\s*["']?([\w.:-]{1,40})/i;
+/** A page declares its encoding in this many bytes, its header in this many characters. */
+const [declaredWithin, namedWithin] = [1_024, 200];
 
 /** Fetches the beginning of a web page. Throws `Refused`, or the error of the connection. */
 export async function fetchPage(address: string, rules: FetchRules): Promise<Page> {
@@ -36,9 +36,10 @@ async function beginningOf(answer: IncomingMessage, maxBytes: number): Promise<B
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-function decoded(content: Buffer, type: string): string {
+/** The text of a page, in the encoding that its `Content-Type` names, or else the page itself. */
+export function decoded(content: Buffer, type: string): string {
   const head = content.subarray(0, declaredWithin).toString('latin1');
-  const charset = charsetOf.exec(type)?.[1] ?? charsetOf.exec(head)?.[1] ?? 'utf-8';
+  const charset = charsetOf.exec(type.slice(0, namedWithin))?.[1] ?? charsetOf.exec(head)?.[1] ?? 'utf-8';
   return decoderOf(charset).decode(content);
 }
 

@@ -20,7 +20,8 @@ const maxAgeMinutes = 60;
 
 /**
  * Takes jobs that no other worker has, at most `perRealm` of a realm with those that run: `running` has the realm of each. The time is that
- * of the database. Realms are found by skipping through the key, so a realm with many jobs delays no other.
+ * of the database. Realms are found by skipping through the key, so a realm with many jobs delays no other. Jobs that
+ * were never taken come first, so those that are postponed again and again delay no new ones.
  */
 export const takeJobs = (
   database: Database,
@@ -36,7 +37,7 @@ export const takeJobs = (
       SELECT d.realm_id, d.message_id FROM realm r CROSS JOIN LATERAL (
         SELECT j.realm_id, j.message_id FROM messaging.link_preview_job j
         WHERE j.realm_id = r.id AND (j.taken_until <= clock_timestamp() OR j.taken_until > clock_timestamp() + ${longestWait})
-        ORDER BY j.message_id
+        ORDER BY j.taken_until, j.message_id
         LIMIT greatest(0, ${perRealm}::int - cardinality(array_positions(${sql.array([...running], 'int4')}, r.id)))
         FOR UPDATE SKIP LOCKED) d
       ORDER BY random() LIMIT ${limit}
@@ -56,11 +57,11 @@ export const endJob = (executor: Executor, job: PreviewJob): Promise<number> =>
 
 /**
  * Lets the job be done again later, in about twice the time since it was made, and at the end of that in ten minutes. It is
- * over when it is too old.
+ * over when it is too old or, if this is an attempt, after some of them.
  */
-export const postponeJob = (database: Database, job: PreviewJob): Promise<unknown> =>
+export const postponeJob = (database: Database, job: PreviewJob, isAttempt: boolean): Promise<unknown> =>
   database.run(sql.unsafe`
-    UPDATE messaging.link_preview_job SET attempts = attempts - 1, taken_until = clock_timestamp()
+    UPDATE messaging.link_preview_job SET attempts = attempts - ${isAttempt ? 0 : 1}, taken_until = clock_timestamp()
       + least(greatest(clock_timestamp() - created_at, interval '2 seconds'), interval '10 minutes') * (0.8 + random() * 0.4)
     WHERE ${ofJob(job)}`);
 

@@ -11,7 +11,7 @@ import { type Previews, previewsOf } from './previews-of.ts';
 
 const jobsAtOnce = 8;
 const jobsPerRealm = 2;
-const nothing: Previews = { html: '', isUnrequested: false };
+const nothing: Previews = { html: '', isUnrequested: false, isAttempt: false };
 /** Pause after a round without jobs. */
 const idleMs = 1_000;
 const hourMs = 3_600_000;
@@ -41,6 +41,7 @@ export function startPreviewWorker(
     inTurn: createTurns(),
     rules: reachable(config.NATTER_EXTERNAL_CONTENT_NETWORKS),
     process: watchProcess(),
+    names: { answeredAt: Number.NEGATIVE_INFINITY },
     signal,
   };
   /** Running jobs, with their realms. */
@@ -86,7 +87,7 @@ export function startPreviewWorker(
         .catch(async (error: unknown) => {
           onError(error, { realmId: job.realm_id, messageId: job.message_id });
           // An outage is no attempt, but one that this process does not survive is.
-          if (isOutage(error)) await postponeJob(database, job).catch(onError);
+          if (isOutage(error)) await postponeJob(database, job, false).catch(onError);
         })
         .finally(() => {
           running.delete(done);
@@ -105,9 +106,9 @@ export function startPreviewWorker(
       (await sources.policies.get(meta, true)).settings.inline_url_embed_preview;
     const previews = isWanted ? await previewsFor(job) : nothing;
     if (previews === undefined) return;
-    const { html, isUnrequested } = previews;
+    const { html, isUnrequested, isAttempt } = previews;
     if (html !== '') await addPreviews(sources, job, html);
-    else if (isUnrequested) await postponeJob(database, job);
+    else if (isUnrequested) await postponeJob(database, job, isAttempt);
     else await endJob(database, job);
   }
 

@@ -22,6 +22,8 @@ export interface Fetching {
   inTurn: InTurn;
   rules: ReachRules;
   process: ProcessWatch;
+  /** When a name server last answered, about any name, in terms of `performance.now()`. */
+  names: { answeredAt: number };
   /** Ends all fetches: the process stops. */
   signal: AbortSignal;
 }
@@ -31,6 +33,8 @@ export interface Previews {
   html: string;
   /** Whether a page could not be requested, because of this process, its machine or its name servers: later it may be. */
   isUnrequested: boolean;
+  /** Whether that is the fault of a page: name servers answered for other names while they did not for its name. */
+  isAttempt: boolean;
 }
 
 /** The previews of all pages of a job. */
@@ -45,12 +49,13 @@ export async function previewsOf(fetching: Fetching, { realm_id, urls }: Preview
   const missing = [...new Set(addresses.values())].filter((address) => !pages.has(address));
   const left = missing.length === 0 ? 0 : await fetchesLeft(fetching.database, realm_id);
   const until = performance.now() + startWithinMs;
-  let isUnrequested = false;
+  let [isUnrequested, isAttempt] = [false, false];
   await Promise.all(
     missing.slice(0, left).map(async (address) => {
       const page = await fetched(fetching, { realmId: realm_id, address, until });
-      if (page === 'unrequested') isUnrequested = true;
-      else pages.set(address, page);
+      if (page !== 'unrequested' && page !== 'unnamed') return void pages.set(address, page);
+      isUnrequested = true;
+      if (page === 'unnamed') isAttempt = true;
     }),
   );
   let html = '';
@@ -59,7 +64,7 @@ export async function previewsOf(fetching: Fetching, { realm_id, urls }: Preview
     const added = page ? pagePreviewHtml(href, page, key) : '';
     if (html.length + added.length <= maxHtmlLength) html += added;
   }
-  return { html, isUnrequested };
+  return { html, isUnrequested, isAttempt };
 }
 
 /** The address that is requested: without the part that names a place in the page. */
@@ -76,22 +81,28 @@ const isOfThisMachine = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ofThisMachine.has(String(error.code));
 
 async function fetched(
-  { database, inTurn, rules, process, signal }: Fetching,
+  { database, inTurn, rules, process, names, signal }: Fetching,
   { realmId, address, until }: { realmId: number; address: string; until: number },
-): Promise<PagePreview | undefined | 'unrequested'> {
+): Promise<PagePreview | undefined | 'unrequested' | 'unnamed'> {
   return inTurn({ realmId, address, signal }, async () => {
     signal.throwIfAborted();
     const begunAt = performance.now();
     if (begunAt > until) return process.stoodStillSince(until - startWithinMs) ? 'unrequested' : undefined;
     let isNamed = true;
+    let askedAt = begunAt;
     const resolve: Resolve = async (name, until) => {
       isNamed = false;
-      const found = await (rules.resolve ?? askNameServers())(name, until).catch((error: unknown) => {
+      askedAt = performance.now();
+      try {
+        const found = await (rules.resolve ?? askNameServers())(name, until);
+        isNamed = true;
+        return found;
+      } catch (error) {
         isNamed = hasNoAddress(error);
         throw error;
-      });
-      isNamed = true;
-      return found;
+      } finally {
+        if (isNamed) names.answeredAt = performance.now();
+      }
     };
     // A failing site is not a fault of this server, so it is not logged.
     const page = await fetchPage(address, { ...rules, resolve, maxBytes, timeoutMs, signal }).then(
@@ -99,13 +110,14 @@ async function fetched(
       (error: unknown) => {
         if (error instanceof Refused) return undefined;
         // A response that arrives while this process stands still is read too late.
-        const isOurs = isOfThisMachine(error) || process.stoodStillSince(begunAt);
-        return isNamed && !isOurs ? undefined : 'unrequested';
+        if (isOfThisMachine(error) || process.stoodStillSince(begunAt)) return 'unrequested';
+        if (isNamed) return undefined;
+        return names.answeredAt > askedAt ? 'unnamed' : 'unrequested';
       },
     );
     // An ended fetch tells nothing of the page.
     signal.throwIfAborted();
-    if (page === 'unrequested') return page;
+    if (page === 'unrequested' || page === 'unnamed') return page;
     await storePage(database, realmId, address, page);
     return page;
   });

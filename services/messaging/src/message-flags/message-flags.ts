@@ -1,5 +1,5 @@
 import { type Actor, badRequest, messageReadingOperations, refusedAs, topicOfName } from '@natter/contracts';
-import { type Executor, sql, VersionsChanged, type Work } from '@natter/database';
+import { type Executor, type Fragment, sql, VersionsChanged, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { invalidChannelId } from '../model/channel-access.ts';
@@ -8,7 +8,7 @@ import { hasFlag, isRead } from '../model/read-state.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { all, pageOf, select } from '../model/reading/page.ts';
 import { type Reading, readerOf } from '../model/reading/reader.ts';
-import { type Fragment, type Scope, scopeOf } from '../model/reading/scope.ts';
+import { type Scope, scopeOf } from '../model/reading/scope.ts';
 import { unreadMessages } from '../model/unread-messages.ts';
 import { messageDetails } from './message-details.ts';
 import { pointerHandlers } from './pointer.ts';

@@ -1,11 +1,10 @@
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { PostingRules } from '../model/channel-cache.ts';
-import type { PersonalSetting } from '../model/personal-settings.ts';
-import { situationRow } from '../model/sending/sender-facts.ts';
+import { situationColumns, situationRow } from '../model/sending/sender-facts.ts';
 import { mostGiven, policyAfter, reasons } from '../model/sending/topic-preferences.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
-import { visibility, writeTopic } from '../model/user-topics.ts';
+import { giveTopic, visibility } from '../model/user-topics.ts';
 import { readersAmong } from './change-receivers.ts';
 import type { Anchor } from './moved-messages.ts';
 
@@ -23,13 +22,8 @@ export async function followBegun(
 ): Promise<void> {
   const { realmId } = work;
   if (!(await readersAmong(work, channel, [userId])).has(userId)) return;
-  const setting = (name: PersonalSetting) => sql.fragment`(SELECT s.value::int FROM messaging.personal_setting s
-    WHERE s.realm_id = ${realmId} AND s.user_id = ${userId} AND s.name = ${name})`;
   const begun = await work.maybeOne(sql.type(begunRow)`
-    SELECT coalesce(t.topic, ${topic}) AS topic, t.policy, ${setting('automatically_follow_topics_policy')} AS follow,
-      ${setting('automatically_unmute_topics_in_muted_streams_policy')} AS unmute,
-      EXISTS (SELECT FROM messaging.muted_channel c
-        WHERE c.realm_id = ${realmId} AND c.user_id = ${userId} AND c.channel_id = ${channel.channel_id}) AS is_channel_muted
+    SELECT coalesce(t.topic, ${topic}) AS topic, ${situationColumns(realmId, userId, sql.fragment`${channel.channel_id}`)}
     FROM messaging.person p LEFT JOIN messaging.user_topic t
       ON t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.channel_id = ${channel.channel_id} AND t.topic_key = lower(${topic})
     WHERE p.realm_id = ${realmId} AND p.user_id = ${userId} AND NOT p.is_bot
@@ -42,5 +36,6 @@ export async function followBegun(
   if (!begun || begun.policy === visibility.muted) return;
   const policy = policyAfter(begun, reasons.initiation);
   if (policy === undefined) return;
-  await writeTopic(work, userId, { channelId: channel.channel_id, topic: begun.topic }, policy);
+  const given = { channelId: channel.channel_id, topic: begun.topic, policy, before: begun.policy };
+  await giveTopic(work, userId, given);
 }

@@ -12,13 +12,15 @@ import {
   realmPermissions,
   roles,
 } from '@natter/contracts';
+import type { MarkdownSource } from '@natter/markdown';
 import { isPermitted, mayAdminister } from '@natter/permissions';
 import { mayRead } from '../model/channel-access.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
+import { checkedContent } from '../model/checked-content.ts';
 import { requireChangeable } from '../model/message-access.ts';
 import { requireTopicAllowed } from '../model/sending/posting-rights.ts';
 import { isResolvedEmptyTopic, isResolveToggle } from '../model/topic-resolution.ts';
-import { namedTopic, truncatedContent } from '../model/truncated.ts';
+import { namedTopic } from '../model/truncated.ts';
 
 export type Params = ParamsOf<typeof messageChangeOperations.updateMessage>;
 
@@ -37,7 +39,7 @@ export interface Situation {
 
 /** The changes; undefined values stay unchanged. */
 export interface Change {
-  content: string | undefined;
+  content: MarkdownSource | undefined;
   topic: string | undefined;
   target: PostingRules | undefined;
   mode: Params['propagate_mode'];
@@ -83,14 +85,17 @@ export function decideChange(params: Params, situation: Situation): Change {
   if (change.content !== undefined) requireContentRight(situation);
   if (!channel) return change;
   if (change.topic !== undefined || target) requireTopicAllowed(topic, target ?? channel, situation.policy);
-  const limits = [
-    ...(change.topic === undefined ? [] : [topicLimit(situation, target ? [channel, target] : [channel], change)]),
-    ...(target ? [channelLimit(situation, channel, target)] : []),
-  ].filter((limit) => limit !== undefined);
-  if (limits.length === 0) return change;
-  const movableSince = situation.now - Math.min(...limits) - graceSeconds;
-  if (change.mode === 'change_all') return { ...change, movableSince };
-  if (message.sent < movableSince) throw badRequest("The time limit for editing this message's topic has passed");
+  const limits = {
+    topic:
+      change.topic === undefined ? undefined : topicLimit(situation, target ? [channel, target] : [channel], change),
+    channel: target && channelLimit(situation, channel, target),
+  };
+  const movableSince = (limit = Number.POSITIVE_INFINITY) => situation.now - limit - graceSeconds;
+  const since = Math.max(movableSince(limits.topic), movableSince(limits.channel));
+  if (change.mode === 'change_all') return { ...change, movableSince: Number.isFinite(since) ? since : undefined };
+  for (const [changed, limit] of Object.entries(limits))
+    if (message.sent < movableSince(limit))
+      throw badRequest(`The time limit for editing this message's ${changed} has passed`);
   return change;
 }
 
@@ -100,11 +105,7 @@ function requireExpected(sha256: string | undefined, content: string): void {
     throw new ChatError('EXPECTATION_MISMATCH', "'prev_content_sha256' value does not match the expected value.");
 }
 
-function contentOf(given: string): string {
-  const content = given.trimEnd();
-  if (content.trim() === '') return '(deleted)';
-  return truncatedContent(content);
-}
+const contentOf = (given: string): MarkdownSource => checkedContent(given.trim() === '' ? '(deleted)' : given);
 
 function requireContentRight({ actor, message, policy, now }: Situation): void {
   const { allow_message_editing, message_content_edit_limit_seconds: limit } = policy.settings;
@@ -123,7 +124,7 @@ function topicLimit(situation: Situation, channels: readonly PostingRules[], cha
   const { policy } = situation;
   if (change.isResolveToggle) {
     if (!mayInRealmOrChannels(situation, 'can_resolve_topics_group', channels, 'can_resolve_topics_group'))
-      throw badRequest("You don't have permission to resolve topics.");
+      throw badRequest("You don't have permission to resolve topics in this channel.");
     return undefined;
   }
   const may = mayInRealmOrChannels(

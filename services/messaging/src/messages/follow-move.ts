@@ -2,7 +2,7 @@ import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { PostingRules } from '../model/channel-cache.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
-import { moveTopicPreferences, type Place } from '../model/user-topics.ts';
+import { moveTopicPreferences } from '../model/user-topics.ts';
 import { followBegun } from './begun-topic.ts';
 import { readersAmong } from './change-receivers.ts';
 import { type Move, queueMoveNotices } from './move-notices.ts';
@@ -22,18 +22,17 @@ export async function followMove(work: Work, move: Omit<Move, 'isWhole' | 'isNew
   const to = { channel: change.target ?? channel, topic: change.topic ?? anchor.topic };
   const isWhole = change.mode === 'change_all' || !(await hasOthers(work, from, messageIds, moverId));
   const exists = await hasOthers(work, to, messageIds);
-  if (isWhole)
-    await moveTopicPreferences(work, placeOf(from), {
-      ...placeOf(to),
-      exists,
-      readersAmong: (userIds) => readersAmong(work, to.channel, userIds),
-    });
+  if (isWhole) await moveTopicPreferences(work, placeOf(work, from), { ...placeOf(work, to), exists });
   else await followBegun(work, anchor, messageIds, to);
   const isNew = !exists || !(await hasOthers(work, to, messageIds, moverId));
   await queueMoveNotices(work, { ...move, isWhole, isNew });
 }
 
-const placeOf = ({ channel, topic }: Topic): Place => ({ channelId: channel.channel_id, topic });
+const placeOf = (work: Work, { channel, topic }: Topic) => ({
+  channelId: channel.channel_id,
+  topic,
+  readersAmong: (userIds: readonly number[]) => readersAmong(work, channel, userIds),
+});
 
 /** Whether a topic has other messages than these; with `seenBy`, among those that this user sees. */
 async function hasOthers(

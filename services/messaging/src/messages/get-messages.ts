@@ -13,16 +13,18 @@ import {
 } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, JsonPieces, type Owner, toJson } from '@natter/service-kit';
+import { z } from 'zod';
 import { messageObjects } from '../model/reading/message-object.ts';
-import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
-import { pageOf, pageOfIds, select } from '../model/reading/page.ts';
+import { isOfDirectMessages, parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
+import { pageOf, pageOfIds, selectAmong } from '../model/reading/page.ts';
+import { accessible } from '../model/reading/readable.ts';
 import { type Reader, type Reading, readerOf } from '../model/reading/reader.ts';
 import { scopeOf } from '../model/reading/scope.ts';
 import { requireWithinBytes, withinBytes } from './page-bytes.ts';
 import { readPage } from './read-page.ts';
 
 type Params = ParamsOf<typeof messageReadingOperations.getMessages>;
-export const maxPage = 5_000;
+const maxPage = 5_000;
 
 export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
   const { database } = owner;
@@ -34,8 +36,8 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
   return [
     handle(messageReadingOperations.getMessages, async ({ actor, meta }, params) => {
       const policy = await reading.policies.get(meta, false);
-      const terms = parseNarrow(params.narrow);
-      if (!actor) await refuseStrangers(reading, meta, terms);
+      const given = parseNarrow(params.narrow);
+      const terms = actor ? given : await spectatorTerms(reading, meta, given);
       const reader = readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, terms, params.message_ids);
       const found = params.message_ids
@@ -69,9 +71,11 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
     }),
 
     handle(messageReadingOperations.getMessage, async ({ actor, meta }, params) => {
-      const { content } = await reading.messages.readable(database, actor, meta, params.message_id);
-      const policy = await reading.policies.get(meta, false);
-      const viewer = { realmId: meta.realmId, userId: actor.userId, policy };
+      const policy = await reading.policies.get(meta, !actor);
+      const { content } = actor
+        ? await reading.messages.readable(database, actor, meta, params.message_id)
+        : await webPublic(readerOf(owner, reading, actor, meta), policy, params.message_id);
+      const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, policy };
       const [message] = await messageObjects(database, viewer, [params.message_id], {
         renderer: owner.renderer,
         applyMarkdown: params.apply_markdown,
@@ -121,26 +125,35 @@ async function byIds(
   ids: readonly number[],
   params: Params,
 ) {
-  if (params.anchor !== undefined || params.num_before !== undefined || params.num_after !== undefined)
-    throw new ChatError('INCOMPATIBLE_PARAMETERS', 'Unsupported parameter combination: message_ids, anchor', {
-      parameters: 'message_ids, anchor, num_before, num_after',
-    });
+  if (params.anchor !== undefined || params.num_before || params.num_after || params.use_first_unread_anchor) {
+    const parameters = 'num_before, num_after, anchor, message_ids, include_anchor, use_first_unread_anchor';
+    throw new ChatError('INCOMPATIBLE_PARAMETERS', `Unsupported parameter combination: ${parameters}`, { parameters });
+  }
   if (ids.length > maxPage) throw badRequest(`Too many messages requested (maximum ${maxPage}).`);
-  const found = await select(reader.executor, scope, {
-    where: sql.fragment`m.id = ANY(${sql.array([...ids], 'int8')})`,
-    order: 'ASC',
-    limit: maxPage,
-  });
-  return pageOfIds(found);
+  return pageOfIds(await selectAmong(reader.executor, scope, ids));
 }
 
-/** Without authentication only web-public messages can be read, and only if the narrow asks for those. */
-async function refuseStrangers({ policies }: Reading, meta: RequestMeta, terms: readonly Term[]): Promise<void> {
+/**
+ * Without authentication only web-public messages can be read, and only if the narrow asks for those and does not depend
+ * on a reader. `in:home` is dropped, because a spectator mutes nothing.
+ */
+async function spectatorTerms({ policies }: Reading, meta: RequestMeta, given: readonly Term[]): Promise<Term[]> {
   const policy = await policies.get(meta, true);
-  const isOpen = terms.some(
-    (term) =>
-      (term.operator === 'channels' && term.operand === 'web-public' && !term.negated) ||
-      (term.operator === 'channel' && !term.negated),
-  );
-  if (!policy.settings.enable_spectator_access || !isOpen) throw notLoggedIn();
+  const terms = given.filter((term) => term.negated || term.operator !== 'in' || term.operand !== 'home');
+  const isOpen = terms.some((term) => term.operator === 'channels' && term.operand === 'web-public' && !term.negated);
+  if (!policy.settings.enable_spectator_access || !isOpen || terms.some(isPersonal)) throw notLoggedIn();
+  return terms;
+}
+
+const isPersonal = (term: Term): boolean =>
+  term.operator === 'in' || isOfDirectMessages(term) || (term.operator === 'is' && term.operand !== 'resolved');
+
+/** A message that can be read without authentication. Any other is answered like one that does not exist. */
+async function webPublic(reader: Reader, policy: RealmPolicy, messageId: number): Promise<{ content: string }> {
+  if (!policy.settings.enable_spectator_access) throw notLoggedIn();
+  const message = await reader.executor.maybeOne(sql.type(z.object({ content: z.string() }))`
+    SELECT m.content FROM messaging.message m
+    WHERE m.realm_id = ${reader.meta.realmId} AND m.id = ${messageId} AND ${accessible(await reader.readable(), undefined)}`);
+  if (!message) throw notLoggedIn();
+  return message;
 }

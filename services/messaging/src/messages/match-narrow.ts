@@ -1,12 +1,10 @@
 import { type MessageObject, messageReadingOperations } from '@natter/contracts';
-import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { escaped } from '../model/reading/message-object.ts';
 import { parseNarrow } from '../model/reading/narrow/narrow.ts';
-import { pageOfIds, select } from '../model/reading/page.ts';
+import { pageOfIds, selectAmong } from '../model/reading/page.ts';
 import { type Reading, readerOf } from '../model/reading/reader.ts';
 import { scopeOf } from '../model/reading/scope.ts';
-import { maxPage } from './get-messages.ts';
 import { requireWithinBytes } from './page-bytes.ts';
 import { readPage } from './read-page.ts';
 
@@ -16,11 +14,7 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
     handle(messageReadingOperations.matchNarrow, async ({ actor, meta }, { msg_ids, narrow }) => {
       const reader = readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, parseNarrow(narrow), msg_ids);
-      const ids = await select(database, scope, {
-        where: sql.fragment`m.id = ANY(${sql.array(msg_ids, 'int8')})`,
-        order: 'ASC',
-        limit: maxPage,
-      });
+      const ids = await selectAmong(database, scope, msg_ids);
       const policy = await reading.policies.get(meta, false);
       const shown = {
         renderer: owner.renderer,

@@ -1,8 +1,8 @@
 import type { Work } from '@natter/database';
 import { messageAddress } from '@natter/markdown';
 import type { PostingRules } from '../model/channel-cache.ts';
-import { placeLink, userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
+import { addressLink, type NoticeText, notice, placeLink, userMention } from '../model/notice-text.ts';
 import { nameOf } from '../model/people.ts';
 import { isResolved } from '../model/topic-resolution.ts';
 import { type Change, isOnlyResolution, type Params } from './change-decision.ts';
@@ -30,27 +30,27 @@ export async function queueMoveNotices(work: Work, move: Move): Promise<void> {
   const target = change.target ?? channel;
   const topic = change.topic ?? anchor.topic;
   const by = userMention((await nameOf(work, work.realmId, moverId)) ?? '', moverId);
-  const say = (to: PostingRules, subject: string, content: string, isResolution = false): Promise<void> => {
+  const say = (to: PostingRules, subject: string, content: NoticeText, isResolution = false): Promise<void> => {
     const place = { channelId: to.channel_id, topic: subject };
     return queueNotice(work, { from: 'Notification Bot', to: place, content, isResolution, readBy: moverId });
   };
   const count = messageIds.length;
   if (isOnlyResolution(change)) {
     const isUndone = move.isUndone || (await removeRecentNotice(work, channel, topic, moverId));
-    const now = isResolved(topic) ? 'resolved' : 'unresolved';
-    if (!isUndone) await say(channel, topic, `${by} has marked this topic as ${now}.`, true);
+    const now = isResolved(topic) ? notice`resolved` : notice`unresolved`;
+    if (!isUndone) await say(channel, topic, notice`${by} has marked this topic as ${now}.`, true);
   } else if (params.send_notification_to_new_thread && (change.target || !change.isResolveToggle)) {
     // The new place is web-public, so its notice must not reveal the old one.
     const isPublished = target.is_web_public && !channel.is_web_public;
-    const oldPlace = isPublished ? 'another channel' : placeLink(channel.name, anchor.topic);
+    const oldPlace = isPublished ? notice`another channel` : placeLink(channel, anchor.topic);
     const address = messageAddress({ id: target.channel_id, name: target.name }, topic, anchor.id);
-    const some = count === 1 ? `[A message](${address}) was` : `${count} messages were`;
-    const what = isWhole && isNew ? 'This topic was' : some;
-    await say(target, topic, `${what} moved here from ${oldPlace} by ${by}.`);
+    const some = count === 1 ? notice`${addressLink(notice`A message`, address)} was` : notice`${count} messages were`;
+    const what = isWhole && isNew ? notice`This topic was` : some;
+    await say(target, topic, notice`${what} moved here from ${oldPlace} by ${by}.`);
   }
   if (params.send_notification_to_old_thread) {
-    const some = `${count === 1 ? 'A message was' : `${count} messages were`} moved from this topic`;
-    const what = isWhole ? 'This topic was moved' : some;
-    await say(channel, anchor.topic, `${what} to ${placeLink(target.name, topic)} by ${by}.`);
+    const some = notice`${count === 1 ? notice`A message was` : notice`${count} messages were`} moved from this topic`;
+    const what = isWhole ? notice`This topic was moved` : some;
+    await say(channel, anchor.topic, notice`${what} to ${placeLink(target, topic)} by ${by}.`);
   }
 }

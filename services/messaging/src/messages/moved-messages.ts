@@ -83,6 +83,7 @@ function requireMovable({ total, allowed, first }: z.infer<typeof movableRow>): 
     throw badRequest(
       `A request can move at most ${moves.perRequest} messages, and this topic has more. Move its latest messages first.`,
     );
+  if (allowed === 0 && total > 0) throw badRequest('The time limit for moving this topic has passed.');
   if (allowed < total)
     throw new ChatError(
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',

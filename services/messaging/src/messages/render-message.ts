@@ -1,4 +1,5 @@
 import { messagingOperations } from '@natter/contracts';
+import { markdownSource } from '@natter/markdown';
 import { type Handlers, handle, type Owner, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { linkifiersOf } from '../model/linkifiers.ts';
 import { referredBy } from '../model/sending/render-context.ts';
@@ -11,8 +12,8 @@ export function renderMessageHandlers(owner: Owner, policies: RealmPolicies, use
       const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
       const { context } = await referredBy(
         owner.database,
-        { actor, author: actor, policy, hidden, facts: { linkifiers } },
-        content,
+        { actor, author: actor, policy, hidden, facts: { linkifiers }, linkedChannelIds: [] },
+        markdownSource(content),
       );
       return { rendered: (await owner.renderer.render(actor, content, context)).html };
     }),

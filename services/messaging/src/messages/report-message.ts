@@ -3,10 +3,9 @@ import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersio
 import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache } from '../model/channel-cache.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
-import { placeLink, userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
+import { type NoticeText, notice, placeLink, plain, quoteBlock, userMention } from '../model/notice-text.ts';
 import { nameOf } from '../model/people.ts';
-import { quoteBlock } from '../model/quote-block.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
 import { countReport } from './report-allowance.ts';
 
@@ -74,23 +73,23 @@ export function reportHandlers({ database }: Owner, { channels, messages, polici
 const notEnabled = () => badRequest('Moderation request channel must be specified to enable message reporting.');
 
 interface Report {
-  reporter: string;
-  reported: string;
+  reporter: NoticeText;
+  reported: NoticeText;
   message: ReadableMessage;
   reason: string;
   description: string;
 }
 
 /** The content is quoted, because it may be deleted before the moderators see it. */
-function contentOf({ reporter, reported, message, reason, description }: Report): string {
+function contentOf({ reporter, reported, message, reason, description }: Report): NoticeText {
   const where = message.channel
     ? message.topic === ''
-      ? `in ${placeLink(message.channel.name)}`
-      : `in ${placeLink(message.channel.name, message.topic, message.id)}`
-    : 'in a direct message';
-  const notes = description === '' ? '' : `\n- Notes:\n${quoteBlock(description)}`;
-  const head = `${reporter} reported a message of ${reported} ${where}.\n- Reason: **${reason}**${notes}\n\n`;
-  const room = limits.messageLength - [...head].length - 200;
+      ? notice`in ${placeLink(message.channel)}`
+      : notice`in ${placeLink(message.channel, message.topic, message.id)}`
+    : notice`in a direct message`;
+  const notes = description === '' ? notice`` : notice`\n- Notes:\n${quoteBlock(description)}`;
+  const head = notice`${reporter} reported a message of ${reported} ${where}.\n- Reason: **${plain(reason)}**${notes}\n\n`;
+  const room = limits.messageLength - [...head.markdown].length - 200;
   const shown = [...message.content].slice(0, Math.max(room, 0)).join('');
-  return `${head}${quoteBlock(shown)}`;
+  return notice`${head}${quoteBlock(shown)}`;
 }

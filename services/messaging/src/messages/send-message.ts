@@ -3,6 +3,7 @@ import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { checkedContent } from '../model/checked-content.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
 import { decideSend, type Sending } from '../model/sending/decide-send.ts';
+import { isContested } from '../model/sending/send-params.ts';
 import { isUnknownChannel, tellOfChannel } from './tell-of-channel.ts';
 
 /** `hint` wakes the scheduler, which posts messages to outgoing webhook bots and sends notices. */
@@ -15,7 +16,9 @@ export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: 
       if (/[@#]_?\*/.test(content)) await owner.catchUp(actor.realmId);
       const tell = (outcome: 'sent' | 'refused') =>
         tellOfChannel({ ...owner, channels: sending.channels, hint }, context, params, outcome);
-      const request = { actor, meta, params, content, fresh: context.attempt > 0 };
+      const { attempt } = context;
+      const wanted = { ...params, isContested: isContested(attempt) };
+      const request = { actor, meta, params: wanted, content, fresh: attempt > 0 };
       const decided = await decideSend(sending, request).catch(async (error: unknown) => {
         if (isUnknownChannel(error)) await tell('refused');
         throw error;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache, PostingRules } from '../model/channel-cache.ts';
 import { groupVersions } from '../model/group-versions.ts';
-import { asCode, placeLink, strong } from '../model/names-in-notices.ts';
+import { asCode, type NoticeText, notice, placeLink, strong } from '../model/notice-text.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
 import { singleChannel } from '../model/sending/destination.ts';
 import { holderOf } from '../model/sending/posting-rights.ts';
@@ -21,7 +21,7 @@ interface Telling {
 }
 
 interface Told {
-  content: string;
+  content: NoticeText;
   /** The expected versions of the data that the owner sees in it. */
   basis: Record<string, number>;
 }
@@ -85,14 +85,14 @@ async function noticeOf(
   const channel = typeof to === 'number' && Math.abs(to) > maxId ? undefined : await find(channels, to, meta);
   const isSeen = channel !== undefined && (await isSeenBy(database, actor.realmId, channel, ownerId));
   if (isSeen && sizeOf(channel.subscribers) === 0) {
-    const content = `Your bot ${bot} tried to send a message to channel ${placeLink(channel.name)}. The channel exists but does not have any subscribers.`;
+    const content = notice`Your bot ${bot} tried to send a message to channel ${placeLink(channel)}. The channel exists but does not have any subscribers.`;
     return { content, basis: { ...basis, ...channelVersions(channel) } };
   }
   if (isSeen || outcome === 'sent') return undefined;
   const content =
     typeof to === 'number'
-      ? `Your bot ${bot} tried to send a message to channel ID ${to}, but there is no channel with that ID.`
-      : `Your bot ${bot} tried to send a message to channel ${strong(shortened(to))}, but that channel does not exist. Click [here](#channels/new) to create it.`;
+      ? notice`Your bot ${bot} tried to send a message to channel ID ${to}, but there is no channel with that ID.`
+      : notice`Your bot ${bot} tried to send a message to channel ${strong(shortened(to))}, but that channel does not exist. Click [here](#channels/new) to create it.`;
   return { content, basis: {} };
 }
 

@@ -44,9 +44,8 @@ export function updateEvent(changed: Changed): LogEvent {
       : {
           orig_subject: anchor.topic,
           propagate_mode: change.mode,
-          subject: change.topic ?? anchor.topic,
-          topic_links: changed.topicLinks,
         }),
+    ...(change.topic === undefined ? {} : { subject: change.topic, topic_links: changed.topicLinks }),
     ...(change.target ? { new_stream_id: change.target.channel_id } : {}),
   };
   const named = {

@@ -1,5 +1,6 @@
 import { sql, type Work } from '@natter/database';
 import { queueNotice } from './notice.ts';
+import type { NoticeText } from './notice-text.ts';
 
 /** The minutes in which the owner is told once of a kind of failure of a bot, however many there are. */
 const everyMinutes = { webhook: 60, channel: 5 } as const;
@@ -23,7 +24,7 @@ export const mayTell = ({ kind, realmId, botId }: Failing) =>
 export async function tellOwner(
   work: Work,
   { kind, botId }: Omit<Failing, 'realmId'>,
-  told: { ownerId: number; content: string },
+  told: { ownerId: number; content: NoticeText },
 ): Promise<void> {
   const isAllowed = await work.run(sql.unsafe`
     INSERT INTO messaging.owner_notice AS n (realm_id, bot_id, kind, told_at)

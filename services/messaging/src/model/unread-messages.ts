@@ -1,11 +1,9 @@
-import { sql } from '@natter/database';
+import { type Fragment, sql } from '@natter/database';
 import { blockSize } from './blocks.ts';
 import { neverUnread } from './read-state.ts';
 
 /** The messages among which unread ones are looked for: those that are now in a channel, or direct ones. */
 export type UnreadAmong = { channelId: number } | 'direct' | 'all';
-
-type Fragment = ReturnType<typeof sql.fragment>;
 
 /**
  * The unread messages of a user, as a table `m` to select from, in the order of their ids: those that the user received

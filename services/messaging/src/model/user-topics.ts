@@ -1,5 +1,5 @@
 import { emptyTopicDisplayName, idSet, type LogEvent, roles } from '@natter/contracts';
-import { type Executor, lockForEach, type Query, sql, type Work } from '@natter/database';
+import { type Executor, lockForEach, type Query, sql, VersionsChanged, type Work } from '@natter/database';
 import { z } from 'zod';
 import { type TopicPreference, userTopicEvent, userTopicEvents } from './user-topic-events.ts';
 
@@ -28,12 +28,37 @@ export async function writeTopic(
   work.emit(userTopicEvent([userId], preference));
 }
 
+interface Given extends Place {
+  policy: number;
+  /** The preference that the decision used; null if there was none. */
+  before: number | null;
+}
+
+/**
+ * Like `writeTopic`, for a preference that follows from something else that the user did. If the user changed it
+ * meanwhile, the request is decided again.
+ */
+export async function giveTopic(work: Work, userId: number, { before, ...given }: Given): Promise<void> {
+  const preference = { userId, ...given, updatedSeconds: nowSeconds() };
+  const written = await work.run(
+    before === null
+      ? sql.unsafe`${insertTopic(work.realmId, preference)} ON CONFLICT DO NOTHING`
+      : sql.unsafe`UPDATE messaging.user_topic SET policy = ${given.policy}, updated_at = to_timestamp(${preference.updatedSeconds})
+          WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${given.channelId} AND topic_key = lower(${given.topic})
+            AND policy = ${before}`,
+  );
+  if (written === 0) throw new VersionsChanged(`preference of user ${userId} for a topic`, 'row');
+  work.emit(userTopicEvent([userId], preference));
+}
+
 /** The time of a change in seconds, as in its event and in later registers. */
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
-const upsertTopic = (realmId: number, { userId, channelId, topic, policy, updatedSeconds }: TopicPreference): Query =>
-  sql.unsafe`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
-    VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy}, to_timestamp(${updatedSeconds}))
+const insertTopic = (realmId: number, { userId, channelId, topic, policy, updatedSeconds }: TopicPreference) =>
+  sql.fragment`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
+    VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy}, to_timestamp(${updatedSeconds}))`;
+const upsertTopic = (realmId: number, preference: TopicPreference): Query =>
+  sql.unsafe`${insertTopic(realmId, preference)}
     ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
 
 /** Users whose lists of mutes one transaction reads and announces. */
@@ -118,34 +143,43 @@ export interface Place {
   topic: string;
 }
 
-interface Target extends Place {
-  exists: boolean;
+interface Source extends Place {
   /** The subset of users who may read it. */
   readersAmong: (userIds: readonly number[]) => Promise<ReadonlySet<number>>;
+}
+
+interface Target extends Source {
+  exists: boolean;
 }
 
 /**
  * Preferences are moved with a whole topic. If the target topic exists, the more visible preference wins.
  * Thousands of users can follow a topic, so the number of statements does not depend on them, and users with the same
- * preference share an event.
+ * preference share an event. Users who may no longer read a channel get no event: they would learn of the move.
  */
-export async function moveTopicPreferences(work: Work, from: Place, to: Target): Promise<void> {
+export async function moveTopicPreferences(work: Work, from: Source, to: Target): Promise<void> {
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
   const [here, there] = [await held(work, from), await held(work, to)];
-  const readers = await to.readersAmong([...here.keys()]);
+  const users = [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b);
+  const readersThere = await to.readersAmong(users);
+  const isSame = from.channelId === to.channelId;
+  const readersHere = isSame ? readersThere : await from.readersAmong([...here.keys()]);
   const [ended, stored]: [TopicPreference[], TopicPreference[]] = [[], []];
   const muting: number[] = [];
   const updatedSeconds = nowSeconds();
-  for (const userId of [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b)) {
+  for (const userId of users) {
     const [own, other] = [here.get(userId), there.get(userId)];
     const [policy, before] = [own?.policy ?? visibility.inherit, other?.policy ?? visibility.inherit];
-    if (own) ended.push({ ...from, userId, topic: own.topic, policy: visibility.inherit, updatedSeconds });
+    const isEnded = own !== undefined && readersHere.has(userId);
+    if (isEnded)
+      ended.push({ channelId: from.channelId, userId, topic: own.topic, policy: visibility.inherit, updatedSeconds });
     const after = to.exists ? merged(policy, before) : Math.max(policy, before);
-    // A preference moves only if its user may read the target.
-    const isChanged = after !== before && (!own || readers.has(userId));
+    // A preference moves or changes only if its user may read the target.
+    const isChanged = after !== before && readersThere.has(userId);
     const topic = other?.topic ?? to.topic;
     if (isChanged) stored.push({ userId, channelId: to.channelId, topic, policy: after, updatedSeconds });
-    if ([policy, ...(isChanged ? [before, after] : [])].includes(visibility.muted)) muting.push(userId);
+    if ([...(isEnded ? [policy] : []), ...(isChanged ? [before, after] : [])].includes(visibility.muted))
+      muting.push(userId);
   }
   for (const event of [...userTopicEvents(ended), ...userTopicEvents(stored)]) work.emit(event);
   const isKept = ({ policy }: TopicPreference): boolean => policy !== visibility.inherit;

@@ -1,8 +1,7 @@
-import { sql, type Work } from '@natter/database';
+import { type Fragment, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { blockSize, blocksOf } from './blocks.ts';
 
-type Fragment = ReturnType<typeof sql.fragment>;
 const idRow = z.object({ id: z.number() });
 
 /**
@@ -13,6 +12,10 @@ export const isWithdrawnFrom = (userId: Fragment): Fragment => sql.fragment`EXIS
   SELECT FROM messaging.withdrawn_message wm WHERE wm.realm_id = m.realm_id AND wm.message_id = m.id AND EXISTS (
     SELECT FROM messaging.withdrawal w WHERE w.realm_id = wm.realm_id AND w.id = wm.withdrawal_id
       AND w.block = ${userId} / ${blockSize}::int AND get_bit(w.bits, ${userId} % ${blockSize}::int) = 1 OFFSET 0) OFFSET 0)`;
+
+/** Over a message `m`: the moves that took it from users. Messages that were moved together have the same. */
+export const withdrawalsOf = sql.fragment`ARRAY(SELECT wm.withdrawal_id FROM messaging.withdrawn_message wm
+  WHERE wm.realm_id = m.realm_id AND wm.message_id = m.id ORDER BY 1)`;
 
 /**
  * Clears flags and unread state of users who lost access to these messages in a move. Writes a row for each message, and

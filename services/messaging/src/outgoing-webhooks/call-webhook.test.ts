@@ -45,7 +45,7 @@ test.each([
   ['http://user@127.0.0.1/', 'an address with credentials'],
   ['http://127.0.0.1:25/', 'a reserved port'],
 ])('the owner of a bot with the address %s is notified of the reason: %s', async (address, reason) => {
-  expect((await failureOf(address)).told).toContain(reason);
+  expect((await failureOf(address)).told.markdown).toContain(reason);
 });
 
 test('a host name with an internal address fails like an unknown one', async () => {

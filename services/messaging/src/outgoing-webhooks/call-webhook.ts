@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { withDeadline } from '@natter/database';
+import { notice, plain } from '../model/notice-text.ts';
 import {
   bodyOf,
   checkedUrl,
@@ -48,7 +49,7 @@ async function textOf(request: () => Promise<IncomingMessage>): Promise<string> 
   response.destroy();
   throw new DeliveryFailed({
     shown: `Third party responded with ${status}`,
-    told: `The webhook got a response with status code *${status}*.`,
+    told: notice`The webhook got a response with status code *${status}*.`,
     isTransient: status >= 500,
   });
 }
@@ -57,7 +58,7 @@ function refusedBody(error: unknown): never {
   if (error instanceof Refused)
     throw new DeliveryFailed({
       shown: 'Invalid response format',
-      told: `The response is compressed or larger than ${maxResponseBytes / 1024} KiB.`,
+      told: notice`The response is compressed or larger than ${maxResponseBytes / 1024} KiB.`,
     });
   throw error;
 }
@@ -68,10 +69,10 @@ function failureOf(error: unknown, isTimeout: boolean): DeliveryFailed {
   if (error instanceof Refused && !(error instanceof RefusedName))
     return new DeliveryFailed({
       shown: unavailable,
-      told: `The webhook was refused: ${error.message}.`,
+      told: notice`The webhook was refused: ${plain(error.message)}.`,
     });
   const told = isTimeout
-    ? `Request timed out after ${timeoutMs / 1000} seconds.`
-    : 'A connection error occurred. Is my bot server down?';
+    ? notice`Request timed out after ${timeoutMs / 1000} seconds.`
+    : notice`A connection error occurred. Is my bot server down?`;
   return new DeliveryFailed({ shown: unavailable, told, isTransient: true });
 }

@@ -14,9 +14,11 @@ import type { Background, Bus, RealmPolicies, UserVisibility } from '@natter/ser
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
 import type { MessageAccess } from '../model/message-access.ts';
+import { asCode, notice } from '../model/notice-text.ts';
 import type { ReachRules } from '../model/outgoing/guarded-request.ts';
 import { messageObjects } from '../model/reading/message-object.ts';
 import type { DecideSend } from '../model/sending/decide-planned.ts';
+import { isContested } from '../model/sending/send-params.ts';
 import { callWebhook } from './call-webhook.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
 import {
@@ -162,7 +164,7 @@ async function sendReply(delivery: WebhookDelivery, row: DeliveryRow, called: Ca
       throw new DeliveryFailed({
         // The text may contain names of channels and addresses of people that its readers may not know.
         shown: `The reply was refused (${decided.code})`,
-        told: `The reply was refused with the error code \`${decided.code}\`.`,
+        told: notice`The reply was refused with the error code ${asCode(decided.code)}.`,
       });
     await delivery.background(row.realm_id, async (work) => {
       if (await end(work, row)) emit(work, decided);
@@ -206,22 +208,23 @@ async function withDecision(
   commit: (decided: Decided | ChatError) => Promise<void>,
 ): Promise<void> {
   const sendable = { ...placeOf(message), content, read_by_sender: undefined, widget_content: widget };
-  const decide = async (fresh: boolean): Promise<Decided | ChatError> => {
+  const decide = async (attempt: number): Promise<Decided | ChatError> => {
     try {
-      const author = fresh ? await delivery.authors.get(meta, bot.userId, true) : bot;
-      return await delivery.decideSend(author, meta, sendable, fresh);
+      const author = attempt > 0 ? await delivery.authors.get(meta, bot.userId, true) : bot;
+      const wanted = { ...sendable, isContested: isContested(attempt) };
+      return await delivery.decideSend(author, meta, wanted, attempt > 0);
     } catch (error) {
       if (isRefusal(error) && !isClosed(error)) return error;
       throw error;
     }
   };
-  for (let attempt = 1; ; attempt++) {
-    let decided = await decide(attempt > 1);
-    if (decided instanceof ChatError && attempt === 1) decided = await decide(true);
+  for (let attempt = 0; ; attempt++) {
+    let decided = await decide(attempt);
+    if (decided instanceof ChatError && attempt === 0) decided = await decide(1);
     try {
       return await commit(decided);
     } catch (error) {
-      if (!(error instanceof VersionsChanged) || attempt === maxDecisions) throw error;
+      if (!(error instanceof VersionsChanged) || attempt + 1 === maxDecisions) throw error;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { type Database, sql, type Work } from '@natter/database';
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
-import { userMention } from '../model/names-in-notices.ts';
+import { addressLink, type NoticeText, notice, userMention } from '../model/notice-text.ts';
 import { isBotFull, isOwnerFull, maxWaiting, ownerOf } from '../model/sending/triggered-webhooks.ts';
 import { mayTell, tellOwner } from '../model/tell-owner.ts';
 import type { DeliveryRow } from './delivery-row.ts';
@@ -14,10 +14,10 @@ export async function tellOfWebhook(
   work: Work,
   { bot_id }: DeliveryRow,
   { owner_id }: Webhook,
-  text: string,
+  text: NoticeText,
 ): Promise<void> {
   if (owner_id === null) return;
-  const content = `${text}\n\nFurther failures of this bot are not reported for an hour.`;
+  const content = notice`${text}\n\nFurther failures of this bot are not reported for an hour.`;
   await tellOwner(work, { kind: 'webhook', botId: bot_id }, { ownerId: owner_id, content });
 }
 
@@ -39,18 +39,19 @@ export async function tellIfFull(
 }
 
 /** Links the message without names: the owner may not see its channel. */
-export function failureText({ full_name }: Webhook, { botId, message }: Triggering, told: string): string {
+export function failureText({ full_name }: Webhook, { botId, message }: Triggering, told: NoticeText): NoticeText {
   const place =
     message.type === 'private'
       ? `dm/${message.display_recipient.map(({ id }) => id).join(',')}-dm`
       : `channel/${message.stream_id}`;
   const bot = userMention(full_name, botId);
-  return `[A message](#narrow/${place}/near/${message.id}) to your bot ${bot} triggered an outgoing webhook.\n${told}`;
+  const link = addressLink(notice`A message`, `#narrow/${place}/near/${message.id}`);
+  return notice`${link} to your bot ${bot} triggered an outgoing webhook.\n${told}`;
 }
 
-function fullText({ full_name }: Webhook, botId: number, where: 'bot' | 'owner'): string {
+function fullText({ full_name }: Webhook, botId: number, where: 'bot' | 'owner'): NoticeText {
   const bot = userMention(full_name, botId);
   return where === 'bot'
-    ? `${maxWaiting.bot} messages wait for your bot ${bot}. Further ones are not posted to it until it answers.`
-    : `Too many messages wait for your bots, among them ${bot}. Further ones are not posted until bots answer.`;
+    ? notice`${maxWaiting.bot} messages wait for your bot ${bot}. Further ones are not posted to it until it answers.`
+    : notice`Too many messages wait for your bots, among them ${bot}. Further ones are not posted until bots answer.`;
 }

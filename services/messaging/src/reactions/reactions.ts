@@ -88,7 +88,8 @@ export function reactionHandlers(
    * conversation can see each other.
    */
   async function unknownTo(actor: Actor, meta: RequestMeta, { channel }: ReadableMessage) {
-    return channel && unknownActor(whom, actor, meta, channel.is_web_public ? 'realm' : channel.subscribers);
+    const audience = channel?.is_web_public ? 'realm' : channel?.subscribers;
+    return audience && unknownActor(whom, actor, meta, { audience, called: [] });
   }
 
   async function which(

@@ -1,5 +1,5 @@
 import { badRequest, limits, missing, scheduledMessageOperations, unknownUser } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { sql, VersionsChanged } from '@natter/database';
 import {
   type Handlers,
   handle,
@@ -11,9 +11,17 @@ import {
 import type { Authors } from '../model/authors.ts';
 import { destinationOf } from '../model/destination-of.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
-import { placeLink, strong, userMention } from '../model/names-in-notices.ts';
 import { botOf } from '../model/notice.ts';
-import { quoteBlock, withoutLinks } from '../model/quote-block.ts';
+import {
+  addressLink,
+  type NoticeText,
+  notice,
+  placeLink,
+  quoteBlock,
+  quotedLines,
+  strong,
+  userMention,
+} from '../model/notice-text.ts';
 import {
   deleteOwn,
   pendingOf,
@@ -50,19 +58,18 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
       const message = await sources.access.readable(database, actor, meta, params.message_id);
       await requireFuture(database, params.scheduled_delivery_timestamp);
       const botId = await botOf(database, actor.realmId, 'Notification Bot');
-      if (botId === undefined) throw new Error('The realm has no notification bot yet');
+      if (botId === undefined) throw new VersionsChanged('the notification bot in the copy of bots', 'row');
       const bot = await sources.authors.get(meta, botId, context.attempt > 0);
       const policy = await sources.policies.get(meta, false);
       const isHidden = (await sources.userVisibility.hiddenFrom(actor, meta, policy)).has(message.sender_id);
       const sender = isHidden
         ? strong(unknownUser(message.sender_id, policy.host).full_name)
         : userMention(message.sender_name, message.sender_id);
-      const content = contentOf(message, sender, note);
       const sendable: Sendable = {
         type: 'direct',
         to: [actor.userId],
         topic: undefined,
-        content,
+        content: contentOf(message, sender, note).markdown,
         read_by_sender: false,
         seenBy: actor,
       };
@@ -91,13 +98,16 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
   ];
 }
 
-function contentOf(message: ReadableMessage, sender: string, note: string): string {
+function contentOf(message: ReadableMessage, sender: NoticeText, note: string): NoticeText {
   const about =
     message.channel === undefined
-      ? `[a direct message](#narrow/dm/${(message.recipient_ids ?? []).join(',')}-dm/near/${message.id})`
-      : placeLink(message.channel.name, message.topic, message.id);
-  const noted = note === '' ? '' : ` Note:\n\n> ${withoutLinks(note).replaceAll('\n', '\n> ')}`;
-  const quoted = `${sender} said:\n${quoteBlock(message.content)}`;
-  const whole = `You requested a reminder for ${about}.${noted}\n\n${quoted}`;
-  return [...whole].length <= limits.messageLength ? whole : `You requested a reminder for ${about}.${noted}`;
+      ? addressLink(
+          notice`a direct message`,
+          `#narrow/dm/${(message.recipient_ids ?? []).join(',')}-dm/near/${message.id}`,
+        )
+      : placeLink(message.channel, message.topic, message.id);
+  const noted = note === '' ? notice`` : notice` Note:\n\n${quotedLines(note)}`;
+  const head = notice`You requested a reminder for ${about}.${noted}`;
+  const whole = notice`${head}\n\n${sender} said:\n${quoteBlock(message.content)}`;
+  return [...whole.markdown].length <= limits.messageLength ? whole : head;
 }

@@ -6,6 +6,7 @@ test('messages of a realm are deleted although those of another realm cannot be'
   const cleared: number[] = [];
   const retention = {
     readsOn: () => false,
+    sizes: new Map(),
     database: { any: async () => places },
     policies: {
       get: async ({ realmId }: { realmId: number }) => {
@@ -36,6 +37,7 @@ test('a realm with many messages to delete takes turns with the others', async (
   const cleared: number[] = [];
   const retention = {
     readsOn: () => false,
+    sizes: new Map(),
     database: { any: async () => places },
     policies: { get: async () => ({ settings: { message_retention_days: 1 }, version: 1 }) },
     background: async (realmId: number) => {
@@ -51,4 +53,36 @@ test('a realm with many messages to delete takes turns with the others', async (
     },
   );
   expect(cleared).toEqual([1, 2, 1, 2, 1, 1, 1, 1]);
+});
+
+test('messages whose batch fails are deleted in smaller ones', async () => {
+  let old = 230;
+  let asked = 0;
+  const retention = {
+    readsOn: () => false,
+    sizes: new Map(),
+    database: {
+      any: async ({ values }: { values: unknown[] }) => {
+        if (values.length === 0) return [{ realm_id: 1, channel_id: null, age: 1e9 }];
+        asked = Math.min(values.at(-1) as number, old);
+        return Array.from({ length: asked }, (_, id) => ({ id }));
+      },
+    },
+    policies: { get: async () => ({ settings: { message_retention_days: 1 }, version: 1 }) },
+    background: async () => {
+      if (asked > 60) throw new Error('too many');
+      old -= asked;
+      return asked;
+    },
+  } as unknown as Retention;
+  let failures = 0;
+  const round = () =>
+    applyRetention(
+      retention,
+      () => false,
+      () => failures++,
+    );
+  for (let rounds = 0; rounds < 10 && old > 0; rounds++) await round();
+  expect(old).toBe(0);
+  expect(failures).toBeGreaterThan(0);
 });

@@ -18,6 +18,8 @@ export interface Retention {
    * reads many messages of each place, so it is seldom.
    */
   readsOn(): boolean;
+  /** Of places whose last batch failed: how many messages the next one may have. */
+  sizes: Map<string, number>;
 }
 
 const daySeconds = 86_400;
@@ -88,9 +90,17 @@ async function clearSome(
 ): Promise<'more' | undefined> {
   const [place] = places;
   if (!place) return undefined;
+  const { sizes } = retention;
+  const key = `${place.realm_id} ${place.channel_id}`;
+  const size = Math.min(sizes.get(key) ?? batchSize, batchSize);
   try {
-    if (await clearPartOf(retention, place)) return 'more';
+    const isMore = await clearPartOf(retention, place, size);
+    if (size < batchSize) sizes.set(key, 2 * size);
+    else sizes.delete(key);
+    if (isMore) return 'more';
   } catch (error) {
+    // The next round tries fewer: messages whose batch takes too long would otherwise never be deleted.
+    sizes.set(key, Math.max(1, size >> 2));
     onError(error, place);
   }
   places.shift();
@@ -98,7 +108,11 @@ async function clearSome(
 }
 
 /** Returns whether there may be more to delete. */
-async function clearPartOf({ database, background, channels, policies }: Retention, place: Place): Promise<boolean> {
+async function clearPartOf(
+  { database, background, channels, policies }: Retention,
+  place: Place,
+  size: number,
+): Promise<boolean> {
   const { realm_id: realmId, channel_id: channelId } = place;
   const meta: RequestMeta = { requestId: 'retention', realmId, client: 'Internal' };
   const policy = await policies.get(meta, true);
@@ -112,7 +126,7 @@ async function clearPartOf({ database, background, channels, policies }: Retenti
   const earliest = sql.fragment`
     SELECT m.id, m.sent_at FROM messaging.message m WHERE ${here} AND ${isPast} ORDER BY m.id LIMIT ${readSize}`;
   const old = await database.any(sql.type(messageRow.pick({ id: true }))`
-    SELECT f.id FROM (${earliest}) f WHERE f.sent_at < ${limit} LIMIT ${batchSize}`);
+    SELECT f.id FROM (${earliest}) f WHERE f.sent_at < ${limit} LIMIT ${size}`);
   if (old.length === 0) return false;
   const oldIds = sql.array(
     old.map(({ id }) => id),
@@ -141,7 +155,7 @@ async function clearPartOf({ database, background, channels, policies }: Retenti
       }
       return rows.length;
     });
-    return removed === batchSize;
+    return removed === size;
   } catch (error) {
     // The policy was changed, or messages were deleted or moved, meanwhile: the next round decides again.
     if (error instanceof VersionsChanged) return false;

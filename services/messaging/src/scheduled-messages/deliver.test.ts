@@ -1,5 +1,5 @@
 import { ChatError } from '@natter/contracts';
-import type { Work } from '@natter/database';
+import { pause, type Work } from '@natter/database';
 import { expect, test } from 'vitest';
 import { createDelivery, type Delivery } from './deliver.ts';
 
@@ -18,13 +18,19 @@ interface Options {
   /** Whether another process holds the rows. */
   isHeld?: boolean;
   late?: number;
+  /** A transaction with more messages does not end. */
+  maxMessages?: number;
 }
 
 /**
  * A delivery of these messages, whose decisions fail with an error if they contain `bad`; what it sends, and the number of
  * statements by which it changes rows.
  */
-function delivering(contents: readonly string[], error: Error, { isHeld = false, late = 0 }: Options = {}) {
+function delivering(
+  contents: readonly string[],
+  error: Error,
+  { isHeld = false, late = 0, maxMessages = contents.length }: Options = {},
+) {
   const sent: string[] = [];
   let changes = 0;
   const work = {
@@ -38,8 +44,20 @@ function delivering(contents: readonly string[], error: Error, { isHeld = false,
     emit: ({ body }: { body: { content: string } }) => sent.push(body.content),
   } as unknown as Work;
   const delivery = {
-    database: { any: async () => contents.map((content, index) => rowOf(index + 1, content, late)) },
-    background: (_: number, handler: (work: Work) => Promise<unknown>) => handler(work),
+    database: {
+      any: async () =>
+        contents
+          .map((content, index) => rowOf(index + 1, content, late))
+          .filter(({ content }) => !sent.includes(content)),
+    },
+    background: async (_: number, handler: (work: Work) => Promise<unknown>) => {
+      const before = sent.length;
+      const result = await handler(work);
+      if (sent.length - before <= maxMessages) return result;
+      sent.splice(before);
+      return pause(600_000);
+    },
+    commitMs: 10,
     authors: { get: async () => ({}) },
     deciding:
       () =>
@@ -70,6 +88,23 @@ test.each(['good', 'bad'])('a %s message is skipped while another process holds 
   const { sent, changes, deliver } = delivering([content], error, { isHeld: true });
   expect(await deliver(1)).toBe('idle');
   expect([sent, changes()]).toEqual([[], 0]);
+});
+
+test('long messages are sent in transactions of few messages', async () => {
+  const contents = [...Array(15).keys()].map((nth) => `${nth} `.padEnd(10_000, 'a'));
+  const { sent, deliver } = delivering(contents, new Error());
+  expect([await deliver(1), sent.length]).toEqual(['more', 10]);
+  expect([await deliver(1), sent]).toEqual(['done', contents]);
+});
+
+test('messages whose transaction takes too long are sent in smaller ones', async () => {
+  const contents = [...Array(9).keys()].map(String);
+  const { sent, deliver } = delivering(contents, new Error(), { maxMessages: 2 });
+  const failures: unknown[] = [];
+  for (let round = 0; round < 20 && sent.length < contents.length; round++)
+    await deliver(1).catch((error: unknown) => failures.push(error));
+  expect(sent).toEqual(contents);
+  expect(failures).toMatchObject(failures.map(() => ({ code: 'SERVICE_UNAVAILABLE' })));
 });
 
 test('messages of a deactivated realm wait for a day', async () => {

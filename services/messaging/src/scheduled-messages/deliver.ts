@@ -7,6 +7,7 @@ import {
   tryLock,
   VersionsChanged,
   type Work,
+  withDeadline,
 } from '@natter/database';
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
@@ -14,6 +15,7 @@ import type { Authors } from '../model/authors.ts';
 import type { SystemBot } from '../model/notice.ts';
 import { removedEvent, type ScheduledRow, scheduledColumns, scheduledRow } from '../model/scheduled-row.ts';
 import type { DecideSend, Sendable } from '../model/sending/decide-planned.ts';
+import { isContested } from '../model/sending/send-params.ts';
 import { failScheduled } from './failure.ts';
 
 export interface Delivery {
@@ -24,6 +26,8 @@ export interface Delivery {
   deciding: () => DecideSend;
   /** Messages later than this many seconds fail instead of being sent; undefined: no limit. */
   maxLatenessSeconds: number | undefined;
+  /** A transaction that takes longer is given up, because other writes of the realm wait for it. */
+  commitMs?: number;
   onSent: (latenessSeconds: number) => void;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
@@ -46,6 +50,9 @@ const dueRow = scheduledRow.extend({ late: z.number(), is_welcome: z.boolean() }
 type DueRow = z.infer<typeof dueRow>;
 
 const batchSize = 250;
+/** One transaction has at most this many characters of messages, because long texts take many milliseconds to index. */
+const maxCharacters = 100_000;
+const defaultCommitMs = 10_000;
 const maxAttempts = 4;
 /** Messages that are due in a deactivated realm wait this long for its reactivation. */
 const closedSeconds = 86_400;
@@ -53,6 +60,8 @@ const closedSeconds = 86_400;
 const aloneMs = 5_000;
 /** Delay before the next attempt after a failure that the message did not cause. */
 const retryMs = 5_000;
+/** Delay after an attempt that took too long. */
+const lateRetryMs = 60_000;
 
 /**
  * Sends the due messages of a realm in order of time, each exactly once: the transaction that inserts a message marks
@@ -61,35 +70,43 @@ const retryMs = 5_000;
  * ends and another continues.
  */
 export function createDelivery(delivery: Delivery): (realmId: number) => Promise<Outcome> {
+  const { commitMs = defaultCommitMs } = delivery;
   const postponed = new Map<number, number>();
+  /** Of realms whose last batches took too long: how many messages the next one may have. */
+  const sizes = new Map<number, number>();
 
   return async (realmId) => {
     for (const [id, until] of postponed) if (until < performance.now()) postponed.delete(id);
-    const rows = await readDue(delivery.database, realmId, [...postponed.keys()]);
-    if (rows.length === 0) return 'idle';
-    const together = await deliverTogether(realmId, rows, false);
+    const due = await readDue(delivery.database, realmId, [...postponed.keys()]);
+    if (due.length === 0) return 'idle';
+    const size = sizes.get(realmId) ?? batchSize;
+    const rows = firstOf(due, size);
+    const together = await deliverTogether(realmId, rows, 0);
     const outcome = together === 'split' ? await deliverApart(realmId, rows) : together;
-    return outcome === 'done' && rows.length === batchSize ? 'more' : outcome;
+    if (outcome !== 'done') return outcome;
+    if (size < batchSize) sizes.set(realmId, Math.ceil(1.25 * size));
+    else sizes.delete(realmId);
+    return rows.length < due.length || due.length === batchSize ? 'more' : 'done';
   };
 
-  async function deliverTogether(realmId: number, rows: readonly DueRow[], fresh: boolean): Promise<Ended | 'split'> {
+  async function deliverTogether(realmId: number, rows: readonly DueRow[], attempt: number): Promise<Ended | 'split'> {
     try {
       // Decided together, they share look-ups. Outdated data never leads to a refusal: it is decided again with
       // current data.
       const decideSend = delivery.deciding();
-      const first = await Promise.all(rows.map((row) => decide(decideSend, realmId, row, fresh)));
+      const first = await Promise.all(rows.map((row) => decide(decideSend, realmId, row, attempt)));
       const ready: Ready[] = [];
       let failed = 0;
       for (const [index, row] of rows.entries()) {
         let decided = first[index];
-        if (decided instanceof ChatError && !fresh && !isTooLate(row))
-          decided = await decide(delivery.deciding(), realmId, row, true);
+        if (decided instanceof ChatError && attempt === 0 && !isTooLate(row))
+          decided = await decide(delivery.deciding(), realmId, row, 1);
         if (decided instanceof ChatError) {
           if (isClosed(decided) && row.late < closedSeconds) return 'closed';
           if (await failScheduled(delivery.background, realmId, row, decided)) failed++;
         } else if (decided) ready.push({ row, decided });
       }
-      return (await commit(realmId, ready)) + failed > 0 ? 'done' : 'idle';
+      return (await commitInTime(realmId, ready)) + failed > 0 ? 'done' : 'idle';
     } catch (error) {
       // All messages wait: one that is postponed alone would be overtaken by later ones.
       if (isOutage(error) || isRefusedForNow(error)) throw error;
@@ -113,7 +130,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
 
   async function deliverAlone(realmId: number, row: DueRow): Promise<Ended> {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const outcome = await deliverTogether(realmId, [row], true);
+      const outcome = await deliverTogether(realmId, [row], attempt);
       if (outcome !== 'split') return outcome;
     }
     postponed.set(row.id, performance.now() + retryMs);
@@ -125,9 +142,10 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     decideSend: DecideSend,
     realmId: number,
     row: DueRow,
-    fresh: boolean,
+    attempt: number,
   ): Promise<Decided | ChatError> {
     const meta = metaOf(realmId, row);
+    const fresh = attempt > 0;
     if (isTooLate(row)) return new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
     try {
       const author = await delivery.authors.get(meta, row.sender_id, fresh);
@@ -135,7 +153,8 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
       // The actor of a new user changes in the first seconds.
       const seenBy =
         reader === undefined ? undefined : await delivery.authors.get(meta, reader, fresh || row.is_welcome);
-      return await decideSend(author, meta, { ...toSend(row), ...(seenBy ? { seenBy } : {}) }, fresh);
+      const wanted = { ...toSend(row), isContested: isContested(attempt), ...(seenBy ? { seenBy } : {}) };
+      return await decideSend(author, meta, wanted, fresh);
     } catch (error) {
       if (error instanceof ChatError && error.status < 500) return error;
       throw error;
@@ -145,6 +164,21 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
   function isTooLate({ late, kind }: DueRow): boolean {
     const { maxLatenessSeconds } = delivery;
     return kind !== 'notice' && maxLatenessSeconds !== undefined && late > maxLatenessSeconds;
+  }
+
+  /** If it takes too long, the next batch has half as many messages; one that is alone waits. */
+  function commitInTime(realmId: number, ready: readonly Ready[]): Promise<number> {
+    return withDeadline(commitMs, async (deadline) => {
+      try {
+        return await commit(realmId, ready);
+      } catch (error) {
+        const [first, ...others] = ready;
+        if (deadline.hasEnded) sizes.set(realmId, Math.max(1, ready.length >> 1));
+        if (deadline.hasEnded && first && others.length === 0)
+          postponed.set(first.row.id, performance.now() + lateRetryMs);
+        throw error;
+      }
+    });
   }
 
   /** Returns how many were sent: none while another process is delivering in this realm. */
@@ -157,6 +191,15 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     for (const lateness of sent) delivery.onSent(lateness);
     return sent.length;
   }
+}
+
+/** At least one, at most `size`, and no more text than a transaction may have. */
+function firstOf(rows: readonly DueRow[], size: number): DueRow[] {
+  let characters = 0;
+  return rows.slice(0, size).filter(({ content }, index) => {
+    characters += content.length;
+    return index === 0 || characters <= maxCharacters;
+  });
 }
 
 /** By the database's clock, independent of this process's clock. */
@@ -220,6 +263,8 @@ const toSend = (row: ScheduledRow): Sendable => ({
   content: row.content,
   read_by_sender: row.is_read_by_sender,
   isResolution: row.is_resolution,
+  // A process of the previous release stored no list.
+  linkedChannelIds: row.linked_channel_ids ?? 'public',
   ...(row.read_by === null ? {} : { readBy: row.read_by }),
 });
 

@@ -2,8 +2,8 @@ import type { ChatError, ErrorCode } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
-import { plain } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
+import { notice, plain, timeOf } from '../model/notice-text.ts';
 import {
   removedEvent,
   type ScheduledRow,
@@ -53,5 +53,5 @@ const announceAuthor = (work: Work, row: ScheduledRow, reason: string): Promise<
   queueNotice(work, {
     from: 'Notification Bot',
     to: { userIds: [row.user_id] },
-    content: `The message you scheduled for <time:${new Date(row.due * 1000).toISOString()}> was not sent because of the following error:\n\n> ${plain(reason)}\n\n[View scheduled messages](#scheduled)`,
+    content: notice`The message you scheduled for ${timeOf(row.due)} was not sent because of the following error:\n\n> ${plain(reason)}\n\n[View scheduled messages](#scheduled)`,
   });

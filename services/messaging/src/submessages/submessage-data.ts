@@ -1,4 +1,4 @@
-import { badRequest } from '@natter/contracts';
+import { badRequest, briefly } from '@natter/contracts';
 import { z } from 'zod';
 
 const text = z.string();
@@ -31,7 +31,7 @@ export function requireSubmessageData(widgetType: string | undefined, data: unkn
   const type = z.looseObject({ type: z.string() }).safeParse(data);
   if (!type.success) throw badRequest('type key is missing from submessage data');
   const schema = known.get(type.data.type);
-  if (!schema) throw badRequest(`Unknown type for ${widgetType} data: ${type.data.type}`);
+  if (!schema) throw badRequest(`Unknown type for ${widgetType} data: ${briefly(type.data.type)}`);
   const refusal = ofAuthor.get(type.data.type);
   if (refusal !== undefined && !isAuthor) throw badRequest(refusal);
   const parsed = schema.safeParse(data);

@@ -9,24 +9,24 @@ import { requireSubmessageData } from './submessage-data.ts';
 
 const maxContentLength = 100_000;
 
-/** Additions to the widget of a message: votes, tasks. The content is JSON for clients. */
+/** Additions to a message, such as the votes and tasks of its widget. The content is JSON for clients. */
 export function submessageHandlers({ database }: Owner, access: MessageAccess): Handlers {
   return [
     handleWrite(messageChangeOperations.addSubmessage, async (context, params) => {
       const { actor, meta } = context;
       const message = await access.readable(database, actor, meta, params.message_id);
       requireChangeable(message.channel);
-      if (params.msg_type !== 'widget') throw badRequest('Invalid msg_type');
       if (!isJson(params.content) || params.content.length > maxContentLength)
         throw badRequest('Invalid json for submessage');
       return context.write(async (work) => {
         await holdMessage(work, message);
-        // Only messages whose sender added a widget accept submessages.
-        const widget = await work.maybeOne(sql.type(z.object({ content: z.string() }))`
-          SELECT content FROM messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id} ORDER BY id LIMIT 1`);
+        // Only messages to which their sender added a submessage accept those of others.
+        const begun = await work.maybeOne(sql.type(submessageRow)`
+          SELECT msg_type, content FROM messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id}
+          ORDER BY msg_type = 'widget' DESC, id LIMIT 1`);
         const isAuthor = message.sender_id === actor.userId;
-        if (!widget && !isAuthor) throw badRequest('You cannot attach a submessage to this message.');
-        requireSubmessageData(widget && typeOf(widget.content), JSON.parse(params.content), isAuthor);
+        if (!begun && !isAuthor) throw badRequest('You cannot attach a submessage to this message.');
+        requireSubmessageData(begun && typeOf(begun), JSON.parse(params.content), isAuthor);
         const { id } = await work.one(sql.type(z.object({ id: z.number() }))`
           INSERT INTO messaging.submessage (realm_id, message_id, sender_id, msg_type, content)
           VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${params.msg_type}, ${params.content}) RETURNING id`);
@@ -52,8 +52,11 @@ export function submessageHandlers({ database }: Owner, access: MessageAccess): 
   ];
 }
 
-/** The widget type in the first submessage. */
-function typeOf(content: string): string | undefined {
+const submessageRow = z.object({ msg_type: z.string(), content: z.string() });
+
+/** The type of the widget that a submessage begins. */
+function typeOf({ msg_type, content }: z.infer<typeof submessageRow>): string | undefined {
+  if (msg_type !== 'widget') return undefined;
   const said = z.object({ widget_type: z.string() }).safeParse(JSON.parse(content));
   return said.success ? said.data.widget_type : undefined;
 }

@@ -1,8 +1,16 @@
 import type { GroupSetting, LogEvent } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
-import { groupMention, placeLink, strong, userMention } from '../model/names-in-notices.ts';
-import { quoteBlock } from '../model/quote-block.ts';
+import {
+  groupMention,
+  joined,
+  type NoticeText,
+  notice,
+  placeLink,
+  quoteBlock,
+  strong,
+  userMention,
+} from '../model/notice-text.ts';
 
 type Change = LogEvent<'stream/update'>['body'];
 type Note = NonNullable<LogEvent<'stream/update'>['note']>;
@@ -11,63 +19,67 @@ type Note = NonNullable<LogEvent<'stream/update'>['note']>;
 export async function changeText(
   executor: Executor,
   realmId: number,
-  { body, note, who }: { body: Change; note: Note; who: string },
-): Promise<string | undefined> {
+  { body, note, who }: { body: Change; note: Note; who: NoticeText },
+): Promise<NoticeText | undefined> {
   switch (body.property) {
     case 'name':
-      return `${who} renamed channel ${strong(body.name)} to ${strong(body.value)}.`;
+      return notice`${who} renamed channel ${strong(body.name)} to ${strong(body.value)}.`;
     case 'description': {
       const before = typeof note.before === 'string' ? note.before : '';
-      const [old, new_] = [before, body.value].map((text) => (text === '' ? '*No description.*' : quoteBlock(text)));
-      return `${who} changed the description for this channel.\n\n* **Old description:**\n${old}\n* **New description:**\n${new_}`;
+      const [old, new_] = [quotedDescription(before), quotedDescription(body.value)];
+      return notice`${who} changed the description for this channel.\n\n* **Old description:**\n${old}\n* **New description:**\n${new_}`;
     }
     case 'invite_only':
-      return `${who} changed the access permissions for this channel to **${kindOf({ ...body, invite_only: body.value })}**.`;
+      return notice`${who} changed the access permissions for this channel to **${kindOf({ ...body, invite_only: body.value })}**.`;
     case 'is_archived':
-      return `Channel ${placeLink(body.name)} has been ${body.value ? 'archived' : 'unarchived'}.`;
+      return notice`Channel ${placeLink({ channel_id: body.stream_id, name: body.name })} has been ${body.value ? notice`archived` : notice`unarchived`}.`;
     case 'can_send_message_group': {
-      const named = (value: unknown): Promise<string> => holdersText(executor, realmId, value as GroupSetting);
+      const named = (value: unknown): Promise<NoticeText> => holdersText(executor, realmId, value as GroupSetting);
       const [old, new_] = [await named(note.before), await named(body.value)];
-      return `${who} changed the posting permissions for this channel:\n\n* **Old**: ${old}\n* **New**: ${new_}`;
+      return notice`${who} changed the posting permissions for this channel:\n\n* **Old**: ${old}\n* **New**: ${new_}`;
     }
     case 'message_retention_days':
       return retentionText(who, [note.before, body.value], note.realm_retention_days);
     case 'topics_policy': {
-      const [old, new_] = [note.before, body.value].map((value) => `**${topicsPolicies[String(value)]}**`);
-      return `${who} changed the "Allow posting to the *general chat* topic?" setting from ${old} to ${new_}.`;
+      const named = (value: unknown): NoticeText => notice`**${topicsPolicies[String(value)] ?? notice``}**`;
+      const [old, new_] = [named(note.before), named(body.value)];
+      return notice`${who} changed the "Allow posting to the *general chat* topic?" setting from ${old} to ${new_}.`;
     }
     default:
       return undefined;
   }
 }
 
+export const quotedDescription = (text: string): NoticeText =>
+  text === '' ? notice`*No description.*` : quoteBlock(text);
+
 export function kindOf(channel: {
   invite_only: boolean;
   is_web_public: boolean;
   history_public_to_subscribers: boolean;
-}): string {
-  if (channel.is_web_public) return 'Web-public';
-  if (!channel.invite_only) return 'Public';
-  return channel.history_public_to_subscribers ? 'Private, shared history' : 'Private, protected history';
+}): NoticeText {
+  if (channel.is_web_public) return notice`Web-public`;
+  if (!channel.invite_only) return notice`Public`;
+  return channel.history_public_to_subscribers ? notice`Private, shared history` : notice`Private, protected history`;
 }
 
-const topicsPolicies: Record<string, string> = {
-  inherit: 'Automatic',
-  allow_empty_topic: '*general chat* topic allowed',
-  disable_empty_topic: 'No *general chat* topic',
-  empty_topic_only: 'Only *general chat* topic allowed',
+const topicsPolicies: Record<string, NoticeText> = {
+  inherit: notice`Automatic`,
+  allow_empty_topic: notice`*general chat* topic allowed`,
+  disable_empty_topic: notice`No *general chat* topic`,
+  empty_topic_only: notice`Only *general chat* topic allowed`,
 };
 
 /** `null` stands for the retention of the realm. */
-function retentionText(who: string, values: unknown[], realmDays: number | undefined): string | undefined {
+function retentionText(who: NoticeText, values: unknown[], realmDays: number | undefined): NoticeText | undefined {
   const [before, after] = values.map((value) => (typeof value === 'number' ? value : realmDays));
   if (before === undefined || after === undefined || before === after) return undefined;
-  const period = (days: number): string => (days < 0 ? 'Forever' : `${days} days`);
+  const period = (days: number): NoticeText => (days < 0 ? notice`Forever` : notice`${days} days`);
   const summary =
     after < 0
-      ? 'Messages in this channel will now be retained forever.'
-      : `Messages in this channel will now be automatically deleted ${after} days after they are sent.`;
-  return `${who} has changed the message retention period for this channel:\n\n* **Old retention period**: ${period(before)}\n* **New retention period**: ${period(after)}\n\n${summary}`;
+      ? notice`Messages in this channel will now be retained forever.`
+      : notice`Messages in this channel will now be automatically deleted ${after} days after they are sent.`;
+  return notice`${who} has changed the message retention period for this channel:\n\n* **Old retention period**: ${period(before)}\n* **New retention period**: ${period(after)}\n\n${summary}`;
 }
 
 /** A permission may name thousands; the names of more than these would not fit into a message. */
@@ -76,7 +88,7 @@ const maxNames = 30;
 const nameRow = z.object({ id: z.number(), name: z.string() });
 
 /** Silent mentions of the groups and people that a permission names. */
-async function holdersText(executor: Executor, realmId: number, value: GroupSetting): Promise<string> {
+async function holdersText(executor: Executor, realmId: number, value: GroupSetting): Promise<NoticeText> {
   const [groupIds, userIds] =
     typeof value === 'number' ? [[value], []] : [value.direct_subgroups, value.direct_members];
   const groups = await executor.any(sql.type(nameRow)`
@@ -89,6 +101,6 @@ async function holdersText(executor: Executor, realmId: number, value: GroupSett
     ...groups.map(({ name }) => groupMention(name)),
     ...people.map(({ name, id }) => userMention(name, id)),
   ];
-  const more = names.length > maxNames ? [`${names.length - maxNames} more`] : [];
-  return names.length === 0 ? 'Nobody' : [...names.slice(0, maxNames), ...more].join(', ');
+  const more = names.length > maxNames ? [notice`${names.length - maxNames} more`] : [];
+  return names.length === 0 ? notice`Nobody` : joined([...names.slice(0, maxNames), ...more], ', ');
 }

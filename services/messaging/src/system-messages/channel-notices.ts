@@ -1,9 +1,8 @@
 import type { ChannelObject, LogEvent } from '@natter/contracts';
 import type { Work } from '@natter/database';
-import { placeLink } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
-import { quoteBlock } from '../model/quote-block.ts';
-import { changeText, kindOf } from './channel-change.ts';
+import { joined, type NoticeText, notice, placeLink } from '../model/notice-text.ts';
+import { changeText, kindOf, quotedDescription } from './channel-change.ts';
 import { mentionOf } from './mentioned.ts';
 import { noticeSettings } from './notice-settings.ts';
 
@@ -27,18 +26,19 @@ export async function channelsCreated(work: Work, { body, note: created }: LogEv
   const open = channels.filter((channel) => !channel.invite_only);
   const announceIn = settings.new_stream_announcements_stream_id;
   if (!created.announce || open.length === 0 || announceIn < 0) return;
-  const names = open.map(({ name }) => placeLink(name));
+  const names = open.map(({ stream_id, name }) => placeLink({ channel_id: stream_id, name }));
   const text =
     names.length === 1
-      ? `${creator} created a new channel ${names[0]}.`
-      : `${creator} created the following channels: ${names.join(', ')}.`;
+      ? notice`${creator} created a new channel ${joined(names, ', ')}.`
+      : notice`${creator} created the following channels: ${joined(names, ', ')}.`;
   const to = { channelId: announceIn, topic: announcementsTopic };
   await queueNotice(work, { from: 'Notification Bot', to, content: text, readBy: created.creator_id });
 }
 
-function creationText(channel: ChannelObject, creator: string): string {
-  const description = channel.description === '' ? '*No description.*' : `\n${quoteBlock(channel.description)}`;
-  return `**${kindOf(channel)}** channel created by ${creator}. **Description:** ${description}`;
+function creationText(channel: ChannelObject, creator: NoticeText): NoticeText {
+  const quoted = quotedDescription(channel.description);
+  const description = channel.description === '' ? quoted : notice`\n${quoted}`;
+  return notice`**${kindOf(channel)}** channel created by ${creator}. **Description:** ${description}`;
 }
 
 /** Adds a notice about a change to the channel, also to an archived one. */

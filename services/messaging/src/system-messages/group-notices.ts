@@ -1,22 +1,22 @@
 import { type LogEvent, limits } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { groupMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
+import { groupMention, type NoticeText, notice } from '../model/notice-text.ts';
 import { mentionNamed } from './mentioned.ts';
 import { mayTell } from './notice-allowance.ts';
 
 /** Notifies users whom another user added to or removed from a group. */
 export async function groupAdded(work: Work, { body: { group }, note }: LogEvent<'user_group/add'>): Promise<void> {
-  if (note) await notifyMembers(work, group.id, note.added, 'added you to');
+  if (note) await notifyMembers(work, group.id, note.added, notice`added you to`);
 }
 
 export async function membersAdded(work: Work, { body, note }: LogEvent<'user_group/add_members'>): Promise<void> {
-  if (note) await notifyMembers(work, body.group_id, note.added, 'added you to');
+  if (note) await notifyMembers(work, body.group_id, note.added, notice`added you to`);
 }
 
 export async function membersRemoved(work: Work, event: LogEvent<'user_group/remove_members'>): Promise<void> {
-  if (event.note) await notifyMembers(work, event.body.group_id, event.note.removed, 'removed you from');
+  if (event.note) await notifyMembers(work, event.body.group_id, event.note.removed, notice`removed you from`);
 }
 
 interface Membership {
@@ -30,7 +30,12 @@ const toldRow = z.object({
   told: z.array(z.number()),
 });
 
-async function notifyMembers(work: Work, groupId: number, { by, user_ids }: Membership, what: string): Promise<void> {
+async function notifyMembers(
+  work: Work,
+  groupId: number,
+  { by, user_ids }: Membership,
+  what: NoticeText,
+): Promise<void> {
   const { group_name, by_name, told } = await work.one(sql.type(toldRow)`
     SELECT
       (SELECT name FROM messaging.user_group WHERE realm_id = ${work.realmId} AND group_id = ${groupId}) AS group_name,
@@ -40,6 +45,6 @@ async function notifyMembers(work: Work, groupId: number, { by, user_ids }: Memb
   // As with subscriptions: one request would send a message to everybody.
   if (told.length === 0 || told.length > limits.bulkNewSubscriptionMessages) return;
   if (!(await mayTell(work, by, told.length))) return;
-  const content = `${mentionNamed(by_name, by)} ${what} the group ${groupMention(group_name ?? '')}.`;
+  const content = notice`${mentionNamed(by_name, by)} ${what} the group ${groupMention(group_name ?? '')}.`;
   await queueNotice(work, { from: 'Notification Bot', to: { each: told }, content });
 }

@@ -1,7 +1,8 @@
 import type { LogEvent } from '@natter/contracts';
-import type { Work } from '@natter/database';
-import { placeLink } from '../model/names-in-notices.ts';
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
 import { queueNotice } from '../model/notice.ts';
+import { joined, notice, placeLink, strong } from '../model/notice-text.ts';
 import { mentionOf } from './mentioned.ts';
 import { mayTell } from './notice-allowance.ts';
 
@@ -11,12 +12,27 @@ export async function subscribedByOthers(work: Work, { note }: LogEvent<'subscri
   const count = note.told.reduce((sum, { user_ids }) => sum + user_ids.length, 0);
   if (!(await mayTell(work, note.by, count))) return;
   const who = await mentionOf(work, work.realmId, note.by);
+  const channels = await channelsNamed(work, [...new Set(note.told.flatMap(({ names }) => names))]);
   for (const { user_ids, names } of note.told) {
-    const links = names.map((name) => placeLink(name));
+    const links = names.map((name) => {
+      const channel = channels.find((one) => one.name === name);
+      // A channel that was renamed meanwhile.
+      return channel ? placeLink(channel) : strong(name);
+    });
     const content =
       links.length === 1
-        ? `${who} subscribed you to the channel ${links[0]}.`
-        : `${who} subscribed you to the following channels:\n\n${links.map((link) => `* ${link}`).join('\n')}`;
+        ? notice`${who} subscribed you to the channel ${joined(links, ', ')}.`
+        : notice`${who} subscribed you to the following channels:\n\n${joined(
+            links.map((link) => notice`* ${link}`),
+            '\n',
+          )}`;
     await queueNotice(work, { from: 'Notification Bot', to: { each: user_ids }, content });
   }
 }
+
+const channelRow = z.object({ channel_id: z.number(), name: z.string() });
+
+const channelsNamed = (work: Work, names: readonly string[]) =>
+  work.any(sql.type(channelRow)`
+    SELECT channel_id, name FROM messaging.channel
+    WHERE realm_id = ${work.realmId} AND name = ANY(${sql.array([...names], 'text')}) AND NOT is_archived`);

@@ -3,7 +3,7 @@ import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { invalidChannelId } from '../model/channel-access.ts';
-import { channelCopy } from '../model/reading/channel-copy.ts';
+import { channelCopy, isOpenToSpectators } from '../model/reading/channel-copy.ts';
 import type { Reading } from '../model/reading/reader.ts';
 import { isSeenBy } from '../model/subscription-periods.ts';
 
@@ -16,7 +16,7 @@ export function topicHandlers({ database }: Owner, { access, policies }: Reading
       if (!actor) {
         const policy = await policies.get(meta, true);
         if (!policy.settings.enable_spectator_access) throw notLoggedIn();
-        if (!channel?.is_web_public) throw invalidChannelId();
+        if (!isOpenToSpectators(channel)) throw invalidChannelId();
       } else await access.readable(actor, meta, stream_id);
       const isOpen = !actor || !channel?.is_private || channel.history_public;
       const seen = isOpen ? sql.fragment`true` : isSeenBy(actor.userId);

@@ -9,11 +9,17 @@ export function userTopicHandlers(access: ChannelAccess): Handlers {
   return [
     handleWrite(topicOperations.updateUserTopic, async (context, params) => {
       const { actor, meta } = context;
-      const topic = checkedTopic(params.topic);
+      const place = { channelId: params.stream_id, topic: checkedTopic(params.topic) };
       // A preference can be removed even if the channel is no longer accessible.
-      if (params.visibility_policy !== visibility.inherit) await access.readable(actor, meta, params.stream_id);
+      const refusal = await access.readable(actor, meta, place.channelId).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (refusal && params.visibility_policy !== visibility.inherit) throw refusal;
       return context.write(async (work) => {
-        await setTopic(work, actor.userId, { channelId: params.stream_id, topic }, params.visibility_policy);
+        if (refusal && !(await work.maybeOne(sql.type(topicRow)`${preferenceOf(work, actor.userId, place)}`)))
+          throw refusal;
+        await setTopic(work, actor.userId, place, params.visibility_policy);
         return {};
       });
     }),
@@ -27,11 +33,14 @@ export function checkedTopic(topic: string): string {
   return topicOfName(stripped);
 }
 
+const preferenceOf = ({ realmId }: Work, userId: number, { channelId, topic }: Place) => sql.fragment`
+  SELECT channel_id, topic, policy, 0 AS updated FROM messaging.user_topic
+  WHERE realm_id = ${realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`;
+
 /** Sets a preference and notifies its user, if it changed. */
 export async function setTopic(work: Work, userId: number, { channelId, topic }: Place, policy: number): Promise<void> {
   const known = await work.maybeOne(sql.type(topicRow)`
-    SELECT channel_id, topic, policy, 0 AS updated FROM messaging.user_topic
-    WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) FOR UPDATE`);
+    ${preferenceOf(work, userId, { channelId, topic })} FOR UPDATE`);
   if ((known?.policy ?? visibility.inherit) === policy) return;
   await writeTopic(work, userId, { channelId, topic: known?.topic ?? topic }, policy);
   await requireRoom(

@@ -13,7 +13,7 @@ import {
   type PostingRules,
   topicOfName,
 } from '@natter/contracts';
-import type { Database } from '@natter/database';
+import { type Database, VersionsChanged } from '@natter/database';
 import {
   type Handlers,
   handleWrite,
@@ -53,7 +53,10 @@ export function typingHandlers(
         const topic = topicOfName(params.topic.trim());
         const sender = { user_id: actor.userId, email: actor.email };
         const body = { message_type: 'stream', sender, stream_id: channel.channel_id, topic } as const;
-        const unknown = await unknownActor({ policies, userVisibility }, actor, meta, channel.subscribers);
+        const unknown = await unknownActor({ policies, userVisibility }, actor, meta, {
+          audience: channel.subscribers,
+          called: [],
+        });
         const variants = unknown
           ? [
               {
@@ -83,7 +86,7 @@ export function typingHandlers(
       await requireOn(actor, 'send_private_typing_notifications', 'direct');
       const shown = people.map(({ user_id, email }) => ({ user_id, email }));
       const sender = shown.find(({ user_id }) => user_id === actor.userId);
-      if (!sender) throw new Error(`The copy of people has no user ${actor.userId}`);
+      if (!sender) throw new VersionsChanged(`user ${actor.userId} in the copy of people`, 'row');
       const forGuests = await unknownParticipants({ database, userVisibility }, { actor, meta, policy }, people);
       const active = people.filter((person) => person.is_active).map((person) => person.user_id);
       const receivers = active.filter((id) => !forGuests.skipped.has(id));

@@ -1,6 +1,14 @@
 import { badRequest, botOperations, insufficientPermission, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
-import { type Handlers, handle, handleStored, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
+import {
+  type Bus,
+  type Handlers,
+  handle,
+  handleStored,
+  handleWrite,
+  type Owner,
+  type UserContext,
+} from '@natter/service-kit';
 import { avatarUrl } from '../model/account-row.ts';
 import { announceBotChange, revealBot } from '../model/announce-bot.ts';
 import { giveKey, noteReader } from '../model/bot-key.ts';
@@ -19,13 +27,15 @@ import { moveBot, requireVisibleOwner } from '../model/move-bot.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { giveBotAvatar } from '../model/store-avatar.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 import { createBotHandlers } from './create-bot.ts';
+import { withKnownChannels } from './known-channels.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
 
-export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
+export function botHandlers(owner: Owner, bus: Bus, seal: KeySeal): Handlers {
   const { database } = owner;
   return [
-    ...createBotHandlers(seal),
+    ...createBotHandlers(bus, seal),
 
     handle(botOperations.queueDefaults, async ({ meta }, { user_id }) => {
       const [bot] = await readBots(database, meta.realmId, sql.fragment`account.id = ${user_id}`);
@@ -60,7 +70,8 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       };
     }),
 
-    handleWrite(botOperations.updateBot, async (context, { bot_id, ...params }) => {
+    handleWrite(botOperations.updateBot, async (context, { bot_id, ...given }) => {
+      const params = await withKnownChannels(bus, context, given);
       const image = params.file === undefined ? undefined : checkedImage(params.file);
       return changeOfGroups(context, async (work, holder) => {
         const realm = await lockRealm(work);
@@ -121,6 +132,8 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
   ];
 }
 
+const noSuchBot = () => badRequest('No such bot');
+
 /** The bot, if the caller is its owner or an administrator, and does not rank below it. */
 async function ownBot(executor: Executor, { actor }: UserContext, botId: number): Promise<BotRow> {
   const [bot] = await readBots(
@@ -128,10 +141,10 @@ async function ownBot(executor: Executor, { actor }: UserContext, botId: number)
     actor.realmId,
     sql.fragment`account.id = ${botId} AND NOT account.is_system_bot`,
   );
-  if (!bot) throw badRequest('No such bot');
+  if (!bot) throw noSuchBot();
   const holder = await holderOf(executor, actor.userId);
   if (holder.role > roles.administrator && (bot.bot_owner_id !== actor.userId || holder.isBot))
-    throw insufficientPermission();
+    throw (await hiddenFrom(executor, actor.realmId, holder)).has(botId) ? noSuchBot() : insufficientPermission();
   requireRank(holder, bot);
   return bot;
 }
@@ -184,7 +197,7 @@ function changedServices(bot: BotRow, params: Params): Record<string, unknown>[]
 
 async function storedBot(work: Work, botId: number): Promise<BotRow> {
   const [bot] = await readBots(work, work.realmId, sql.fragment`account.id = ${botId}`);
-  if (!bot) throw badRequest('No such bot');
+  if (!bot) throw noSuchBot();
   return bot;
 }
 

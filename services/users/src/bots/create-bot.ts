@@ -1,6 +1,6 @@
 import { badRequest, botOperations, botTypes, insufficientPermission, roles, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handleStored } from '@natter/service-kit';
+import { type Bus, type Handlers, handleStored } from '@natter/service-kit';
 import { z } from 'zod';
 import { administratorsAnd } from '../model/announce-account.ts';
 import { announceBot } from '../model/announce-bot.ts';
@@ -14,9 +14,10 @@ import { checkedImage } from '../model/images/image.ts';
 import { insertAccount } from '../model/insert-account.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import { giveBotAvatar } from '../model/store-avatar.ts';
+import { withKnownChannels } from './known-channels.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
 
-export function createBotHandlers(seal: KeySeal): Handlers {
+export function createBotHandlers(bus: Bus, seal: KeySeal): Handlers {
   return [
     handleStored(
       botOperations.createBot,
@@ -26,6 +27,11 @@ export function createBotHandlers(seal: KeySeal): Handlers {
         if (!/^[A-Za-z0-9._-]{1,60}$/.test(short_name)) throw badRequest('Bad name or username');
         const services = checkedServices(params);
         const image = params.file === undefined ? undefined : checkedImage(params.file);
+        const { default_sending_stream, default_events_register_stream } = await withKnownChannels(
+          bus,
+          context,
+          params,
+        );
         const api_key = createApiKey();
         const sealed_key = seal.seal(api_key);
         return context.write(async (work) => {
@@ -56,8 +62,8 @@ export function createBotHandlers(seal: KeySeal): Handlers {
           await requireRoom(work, totals.botsPerDay, sql.fragment`${created} AND joined_at > now() - interval '1 day'`);
           await insertKey(work, { realmId: work.realmId, userId: bot.user_id }, api_key, 'bot');
           const defaults = {
-            default_sending_stream: params.default_sending_stream || null,
-            default_events_register_stream: params.default_events_register_stream || null,
+            default_sending_stream: default_sending_stream || null,
+            default_events_register_stream: default_events_register_stream || null,
             default_all_public_streams: params.default_all_public_streams ?? false,
           };
           await work.run(sql.unsafe`

@@ -6,8 +6,8 @@ import { readBots } from '../model/bot-row.ts';
 import { lockRealm } from '../model/read-realm.ts';
 
 /**
- * Bots store their default channels by name, so a rename of a channel is applied there too. A name may be that of a
- * channel which the bot's owner does not know: they must not learn the new one.
+ * Bots store their default channels by name, so a rename of a channel is applied there too. The bot's owner
+ * may no longer know the channel: they must not learn the new name.
  */
 export function defaultChannelNamesConsumer(owner: Owner): void {
   owner.consume({
@@ -16,8 +16,10 @@ export function defaultChannelNamesConsumer(owner: Owner): void {
   });
 }
 
-async function renamed(work: Work, { body, audience }: LogEvent<'stream/update'>): Promise<void> {
+async function renamed(work: Work, { body, audience, note }: LogEvent<'stream/update'>): Promise<void> {
   if (body.property !== 'name') return;
+  // The bots send to the active channel.
+  if (note?.is_former_name_used) return;
   const [before, after] = [body.name, body.value];
   await lockRealm(work);
   const bots = await readBots(

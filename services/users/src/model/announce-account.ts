@@ -25,8 +25,13 @@ export async function whoSees(work: Work, role: number, ownId: number): Promise<
 export const administratorsAnd = (work: Work, ownerId: number | null): Promise<Exclude<Audience, 'realm'>> =>
   whoSees(work, roles.administrator, ownerId ?? 0);
 
+/** Fields that sends use: the next send must use the new value. */
+const decideSends = ['full_name', 'avatar_url', 'is_active'] as const satisfies (keyof PersonChange)[];
+
 /** A change of a user that is announced to all users. */
 export function emitPerson(work: Work, person: PersonChange): void {
+  // Gateways renew an actor when they read this event, maybe before messaging does: the actor's version proves nothing here.
+  if (decideSends.some((name) => name in person)) work.bump('realm');
   work.emit({ type: 'realm_user', op: 'update', body: { person }, audience: 'realm' });
 }
 

@@ -27,6 +27,18 @@ export function checkedField(
   return field;
 }
 
+/** The name, hint and data of an account of a known service follow from the service. */
+export function requireChangeable(
+  before: ProfileField,
+  given: { name?: string | undefined; hint?: string | undefined; field_data?: Record<string, unknown> | undefined },
+): void {
+  if (before.field_data === '' || !knownAccount(before.type, JSON.parse(before.field_data))) return;
+  const { name = before.name, hint = before.hint, field_data } = given;
+  const isSame = field_data === undefined || JSON.stringify(field_data) === before.field_data;
+  if (name !== before.name || hint !== before.hint || !isSame)
+    throw badRequest('Default custom field cannot be updated.');
+}
+
 function checkSummary(field: FieldDefinition, others: readonly ProfileField[]): void {
   if (field.type === LONG_TEXT.id || field.type === USER.id)
     throw badRequest('Field type not supported for display in profile summary.');

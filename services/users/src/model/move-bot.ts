@@ -1,4 +1,4 @@
-import { badRequest, type ChatError, idSet, roles, totals } from '@natter/contracts';
+import { type Bot, badRequest, type ChatError, idSet, roles, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { endGrantedRights } from './account-rights.ts';
@@ -21,7 +21,7 @@ export async function requireVisibleOwner(work: Work, holder: Holder, ownerId: n
 
 /**
  * Gives a bot to another user: its role is lowered to theirs, and it gets a new key and new tokens for its endpoints,
- * because the former owner knows the old ones. It no longer sends in the name of others, because that right was granted to a bot of the former owner. Its alert words are deleted. The former owner can no longer see it, unless they are an administrator. Returns the bot after the change.
+ * because the former owner knows the old ones. It no longer sends in the name of others, because that right was granted to a bot of the former owner. Its alert words are deleted. Its default channels are removed, because the next owner may not know their names. The former owner can no longer see it, unless they are an administrator. Returns the bot after the change.
  */
 export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId: number, seal: KeySeal): Promise<B> {
   if (bot.bot_owner_id === ownerId) return bot;
@@ -31,6 +31,7 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   if (next.is_bot) throw badRequest("Failed to change owner, bots can't own other bots");
   await work.run(sql.unsafe`UPDATE users.account SET bot_owner_id = ${ownerId} WHERE id = ${bot.id}`);
   await requireRoomForOwned(work, ownerId);
+  const noDefaults = await removeDefaultChannels(work, bot.id);
   await endGrantedRights(work, { botId: bot.id });
   // They would take the room of the next owner.
   const words = await work.run(sql.unsafe`DELETE FROM users.alert_word WHERE user_id = ${bot.id}`);
@@ -45,13 +46,22 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
     });
   else if (before) announceKey(work, bot.id, before.id, '');
   if (next.role > roles.administrator) await announceBot(work, bot.id, { users: idSet([next.id]) });
-  await announceBotChange(work, { id: bot.id, bot_owner_id: null }, { owner_id: ownerId });
+  await announceBotChange(work, { id: bot.id, bot_owner_id: null }, { owner_id: ownerId, ...noDefaults });
   emitPerson(work, { user_id: bot.id, bot_owner_id: ownerId });
   const moved = { ...bot, bot_owner_id: ownerId, has_granted_right: false, role: Math.max(bot.role, next.role) };
   await renewKey(work, moved, seal);
   await renewTokens(work, bot.id);
   if (moved.role !== bot.role) await setRole(work, bot, moved.role);
   return moved;
+}
+
+/** The changes to announce. */
+async function removeDefaultChannels(work: Work, botId: number): Promise<Partial<Bot>> {
+  const none = { default_sending_stream: null, default_events_register_stream: null };
+  const removed = await work.run(sql.unsafe`
+    UPDATE users.bot SET default_sending_stream = NULL, default_events_register_stream = NULL
+    WHERE user_id = ${botId} AND (default_sending_stream IS NOT NULL OR default_events_register_stream IS NOT NULL)`);
+  return removed > 0 ? none : {};
 }
 
 /** Every change of a user's role changes their bots too, and their deactivation deactivates them. */

@@ -1,7 +1,5 @@
 import type { Actor } from '@natter/contracts';
-import { sql } from '@natter/database';
-
-type Fragment = ReturnType<typeof sql.fragment>;
+import { type Fragment, sql } from '@natter/database';
 
 /**
  * The person whose share an account uses: of a bot, the person who created it, also after it was given to another user.

@@ -18,11 +18,21 @@ const decideSends: ReadonlySet<UserSettingName> = new Set([
   'automatically_follow_topics_where_mentioned',
 ]);
 
-/**
- * Announces a changed setting: to the user, to older clients in their form, and to others as far as they see its
- * effect.
- */
+/** Announces a changed setting to the user and to others as far as they see its effect. */
 export function announceSetting<N extends UserSettingName>(
+  work: Work,
+  row: AccountRow,
+  name: N,
+  value: UserSettingValues[N],
+): void {
+  announceOwnSetting(work, row, name, value);
+  if (name === 'timezone') emitPerson(work, { user_id: row.id, email: row.api_email, timezone: String(value) });
+  if (name === 'presence_enabled')
+    work.emit({ type: 'user_status', body: { user_id: row.id, away: value === false }, audience: 'realm' });
+}
+
+/** Announces a changed setting to the user, and to older clients in their form. */
+export function announceOwnSetting<N extends UserSettingName>(
   work: Work,
   row: AccountRow,
   name: N,
@@ -48,7 +58,4 @@ export function announceSetting<N extends UserSettingName>(
       audience,
       forms,
     });
-  if (name === 'timezone') emitPerson(work, { user_id: row.id, email: row.api_email, timezone: String(value) });
-  if (name === 'presence_enabled')
-    work.emit({ type: 'user_status', body: { user_id: row.id, away: value === false }, audience: 'realm' });
 }

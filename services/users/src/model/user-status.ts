@@ -21,7 +21,8 @@ export const readStatus = (executor: Executor, realmId: number, condition: Retur
     FROM users.account LEFT JOIN users.user_status s ON s.user_id = account.id
     WHERE account.realm_id = ${realmId} AND ${condition} ORDER BY account.id`);
 
-export const noStatus = { away: false, status_text: '', emoji_name: '', emoji_code: '', reaction_type: '' };
+export const noEmoji = { emoji_name: '', emoji_code: '', reaction_type: 'unicode_emoji' };
+export const noStatus = { away: false, status_text: '', ...noEmoji };
 
 /** The status of a new or reactivated user appears; that of a deactivated user disappears. */
 export async function announceStatus(work: Work, userId: number, isHere: boolean): Promise<void> {

@@ -10,7 +10,7 @@ import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { announceFields, holdFields, readFields, withoutPronouns } from '../model/field-row.ts';
-import { checkedField } from '../model/field-rules.ts';
+import { checkedField, requireChangeable } from '../model/field-rules.ts';
 import { holderOf } from '../model/holder.ts';
 import { isPermutation } from '../model/is-permutation.ts';
 import { changeProfileData, removeValues, renderedValues } from '../model/profile-data.ts';
@@ -77,6 +77,7 @@ export function profileFieldHandlers(owner: Owner): Handlers {
     handleWrite(profileFieldOperations.updateProfileField, (context, { field_id, ...params }) =>
       changeFields(context, async (work, fields) => {
         const before = find(fields, field_id);
+        requireChangeable(before, params);
         const data = params.field_data ?? (before.field_data === '' ? undefined : JSON.parse(before.field_data));
         const after = checkedField(
           {
@@ -111,15 +112,12 @@ export function profileFieldHandlers(owner: Owner): Handlers {
 
     handleWrite(profileFieldOperations.reorderProfileFields, (context, { order }) =>
       changeFields(context, async (work, fields) => {
-        if (
-          !isPermutation(
-            order,
-            fields.map(({ id }) => id),
-          )
-        )
-          throw badRequest('Invalid order mapping.');
+        // If a field is repeated, its last place counts.
+        const ordered = [...new Set(order.toReversed())].reverse();
+        const known = fields.map(({ id }) => id);
+        if (!isPermutation(ordered, known)) throw badRequest('Invalid order mapping.');
         await work.run(sql.unsafe`
-          UPDATE users.profile_field f SET position = o.position FROM unnest(${sql.array(order, 'int4')}) WITH ORDINALITY o(id, position)
+          UPDATE users.profile_field f SET position = o.position FROM unnest(${sql.array(ordered, 'int4')}) WITH ORDINALITY o(id, position)
           WHERE f.id = o.id AND f.realm_id = ${work.realmId}`);
         return {};
       }),

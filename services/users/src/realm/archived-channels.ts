@@ -5,8 +5,9 @@ import {
   realmSettingNames,
   realmSettings,
 } from '@natter/contracts';
-import type { Work } from '@natter/database';
+import { sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
 import { lockRealm } from '../model/read-realm.ts';
 import { emitDict, store } from './update-realm.ts';
 
@@ -20,14 +21,25 @@ export function archivedChannelsConsumer(owner: Owner): void {
   });
 }
 
-async function archived(work: Work, { body }: LogEvent<'stream/update'>): Promise<void> {
+async function archived(work: Work, { body }: LogEvent<'stream/update'>, number: number): Promise<void> {
   if (body.property !== 'is_archived' || !body.value) return;
   const { settings } = await lockRealm(work);
   const named = channelSettings.filter((name) => settings[name] === body.stream_id);
-  if (named.length === 0) return;
+  if (named.length === 0 || (await isRestoredAfter(work, body.stream_id, number))) return;
   const none = Object.fromEntries(
     named.map((name) => [name, realmSettingDefaults[name]]),
   ) as Partial<RealmSettingValues>;
   await store(work, none, {});
   emitDict(work, none);
+}
+
+const restoredRow = z.object({ is_restored: z.boolean() });
+
+/** Then a setting that names the channel may be newer than its archiving, which the consumer handles late. */
+async function isRestoredAfter(work: Work, channelId: number, number: number): Promise<boolean> {
+  const { is_restored } = await work.one(sql.type(restoredRow)`
+    SELECT EXISTS (SELECT FROM log.position(${work.realmId}) p, log.read_types(${work.realmId}, ${number}, p.number, '{stream}', 1000000) e
+      WHERE e.event->>'op' = 'update' AND e.event->'body'->>'property' = 'is_archived' AND e.event->'body'->>'value' = 'false'
+        AND (e.event->'body'->>'stream_id')::int = ${channelId}) AS is_restored`);
+  return is_restored;
 }

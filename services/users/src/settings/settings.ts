@@ -159,12 +159,11 @@ async function storePassword(work: Work, { verified, next }: Secrets, { userId, 
   if (next !== undefined) await endCredentials(work, userId, keyId);
 }
 
-/** Returns the names of settings that already have the value. */
+/** Returns the name of the setting if it already has the value, or may not change. */
 async function storeName(work: Work, realm: Realm, row: AccountRow, given: string | undefined): Promise<string[]> {
   if (given === undefined) return [];
   if (given.trim() === row.full_name) return ['full_name'];
-  if (realm.settings.name_changes_disabled && row.role > roles.administrator)
-    throw badRequest('Name changes are disabled in this organization.');
+  if (realm.settings.name_changes_disabled && row.role > roles.administrator) return ['full_name'];
   await changeFullName(work, realm, row, checkedFullName(given));
   return [];
 }

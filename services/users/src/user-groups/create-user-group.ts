@@ -40,9 +40,9 @@ export function createGroupHandlers(): Handlers {
             if (sqlState(error) === '23505') throw nameTaken(name);
             throw error;
           });
-        await requireRoomForGroups(work, actor, { after: permissions });
         await insertMembers(work, id, members);
         await insertSubgroups(work, id, params.subgroups);
+        await requireRoomForGroups(work, actor, { after: permissions });
         if (members.length + params.subgroups.length > 0) await requireRoomForMembers(work, actor, id);
         bumpMembers(work, members);
         if (params.subgroups.length > 0) work.bump('groups');

@@ -4,9 +4,9 @@ import { emojiCode, emojiNames, unicodeEmoji } from '@natter/markdown';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
 import { readEmoji } from '../model/realm-emoji.ts';
-import { announceSetting } from '../model/settings-events.ts';
+import { announceOwnSetting } from '../model/settings-events.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
-import { readStatus, readStatuses, type StatusRow, toStatus } from '../model/user-status.ts';
+import { noEmoji, readStatus, readStatuses, type StatusRow, toStatus } from '../model/user-status.ts';
 import { hiddenFrom, lockUserVisibility } from '../model/user-visibility.ts';
 
 const maxText = 60;
@@ -58,26 +58,26 @@ async function update(work: Work, userId: number, given: Given): Promise<Record<
   const after = { ...before, ...(status_text === undefined ? {} : { status_text }), ...emoji };
   const changes = { ...(status_text === undefined ? {} : { status_text }), ...emoji };
   const isChanged = Object.entries(changes).some(([name, value]) => before[name as keyof StatusRow] !== value);
-  if (isChanged) {
+  if (isChanged)
     await work.run(sql.unsafe`
       INSERT INTO users.user_status (user_id, status_text, emoji_name, emoji_code, reaction_type)
       VALUES (${userId}, ${after.status_text}, ${after.emoji_name}, ${after.emoji_code}, ${after.reaction_type})
       ON CONFLICT (user_id) DO UPDATE SET status_text = excluded.status_text, emoji_name = excluded.emoji_name,
         emoji_code = excluded.emoji_code, reaction_type = excluded.reaction_type`);
-    work.emit({ type: 'user_status', body: { user_id: userId, ...changes }, audience: 'realm' });
-  }
   // Deprecated: being away means not sharing presence.
   if (given.away !== undefined && given.away !== before.away) {
     await work.run(sql.unsafe`
       UPDATE users.account SET settings = settings || ${JSON.stringify({ presence_enabled: !given.away })}::jsonb WHERE id = ${userId}`);
-    announceSetting(work, row, 'presence_enabled', !given.away);
+    announceOwnSetting(work, row, 'presence_enabled', !given.away);
   }
+  // One event with all given fields, also if they have their values already.
+  const away = given.away === undefined ? {} : { away: given.away };
+  work.emit({ type: 'user_status', body: { user_id: userId, ...away, ...changes }, audience: 'realm' });
   return {};
 }
 
 /** All three fields of the emoji, or undefined if none was given; empty ones remove it. */
 async function checkedEmoji(work: Work, { emoji_name, emoji_code, reaction_type }: Given) {
-  const none = { emoji_name: '', emoji_code: '', reaction_type: '' };
   if (emoji_name === undefined) {
     if (emoji_code !== undefined || reaction_type !== undefined)
       throw badRequest('Client must pass emoji_name if they pass either emoji_code or reaction_type.');
@@ -86,7 +86,7 @@ async function checkedEmoji(work: Work, { emoji_name, emoji_code, reaction_type 
   if (emoji_name === '') {
     if (emoji_code || reaction_type)
       throw badRequest('Client must pass emoji_name if they pass either emoji_code or reaction_type.');
-    return none;
+    return noEmoji;
   }
   const own = Object.values(await readEmoji(work, work.realmId)).filter((emoji) => !emoji.deactivated);
   const realmEmoji = own.find((emoji) => emoji.name === emoji_name);

@@ -30,6 +30,11 @@ export function storedBelow(prefix: string): [string, unknown][] {
   });
 }
 
+/** Removes the entries whose names begin with a prefix. */
+export function removeBelow(prefix: string): void {
+  for (const name of names()) if (name.startsWith(prefix)) store(name, undefined);
+}
+
 function names(): string[] {
   try {
     return Object.keys(localStorage);

@@ -1,7 +1,9 @@
 import { ApiError, type Client } from '@natter/client';
-import type { Action, State } from '../state/state.ts';
+import type { Action, Outgoing, State } from '../state/state.ts';
 
 const caughtUpMs = 3_000;
+/** How often it looks whether the messages that waited for the server are sent. */
+const waitingMs = 250;
 
 interface ConnectionOptions {
   client: Pick<Client, 'getServerSettings'>;
@@ -10,10 +12,16 @@ interface ConnectionOptions {
   tellOthers: () => void;
 }
 
+const isWaiting = ({ problem, sentAs }: Outgoing): boolean => problem === undefined && sentAs === undefined;
+
+/** Whether a request failed in a way in which all may fail. */
+const isOfServer = (failure: unknown): boolean => !(failure instanceof ApiError) || failure.status >= 500;
+
 /** Says on screen that the server cannot be reached, and asks for it until it answers. */
 export class Connection {
   readonly #options: ConnectionOptions;
-  #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isAsking = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -21,26 +29,44 @@ export class Connection {
 
   /** An attempt of this tab. Its failures alone are told to the other tabs: else they would repeat each other. */
   attempted(failure: unknown): void {
-    if (failure === undefined || this.#isLost) return;
+    const { connection } = this.#options.state();
+    if (failure === undefined || connection === 'reconnecting') return;
     if (failure instanceof ApiError && failure.status === 429) return;
+    if (connection === 'unsent') this.#ask();
+    else this.#failed();
+  }
+
+  #failed(): void {
     this.#options.tellOthers();
     this.lost();
   }
 
-  /** Also when another tab says so. */
-  lost(): void {
-    if (this.#isLost) return;
-    clearTimeout(this.#caughtUpTimer);
-    const { client, dispatch } = this.#options;
-    dispatch({ type: 'connection', connection: 'reconnecting' });
-    const found = (): void => {
-      dispatch({ type: 'connection', connection: 'caught up' });
-      this.#caughtUpTimer = setTimeout(() => dispatch({ type: 'connection', connection: 'connected' }), caughtUpMs);
+  /** The attempt may have been one of a message that waits, which the server does not accept while it answers all else. */
+  #ask(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const end = (failure?: unknown): void => {
+      this.#isAsking = false;
+      if (failure !== undefined && isOfServer(failure) && this.#options.state().connection === 'unsent') this.#failed();
     };
-    void client.getServerSettings({}, { retryForMs: Number.POSITIVE_INFINITY }).then(found, found);
+    void this.#options.client.getServerSettings({}, { retryForMs: 0 }).then(() => end(), end);
   }
 
-  get #isLost(): boolean {
-    return this.#options.state().connection === 'reconnecting';
+  /** Also when another tab says so. */
+  lost(): void {
+    const { client, dispatch, state } = this.#options;
+    if (state().connection === 'reconnecting') return;
+    clearTimeout(this.#timer);
+    dispatch({ type: 'connection', connection: 'reconnecting' });
+    const found = (): void => {
+      if (state().outbox.some(isWaiting)) {
+        if (state().connection !== 'unsent') dispatch({ type: 'connection', connection: 'unsent' });
+        this.#timer = setTimeout(found, waitingMs);
+        return;
+      }
+      dispatch({ type: 'connection', connection: 'caught up' });
+      this.#timer = setTimeout(() => dispatch({ type: 'connection', connection: 'connected' }), caughtUpMs);
+    };
+    void client.getServerSettings({}, { retryForMs: Number.POSITIVE_INFINITY }).then(found, found);
   }
 }

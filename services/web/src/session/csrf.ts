@@ -8,9 +8,16 @@ let own: string | undefined;
  * the server refuses requests with 401.
  */
 export function csrfToken(): string {
-  const pairs = document.cookie.split('; ').map((pair) => pair.split('='));
-  const token = pairs.find(([name]) => name === '__Host-csrftoken' || name === 'csrftoken')?.[1] ?? '';
+  const token = tokenNow();
   own ??= token;
   if (token !== '' && token !== own) navigate(() => location.reload());
   return own;
+}
+
+/** Whether the session of this page has ended, and the browser knows it. */
+export const isSessionOver = (): boolean => tokenNow() !== own;
+
+function tokenNow(): string {
+  const pairs = document.cookie.split('; ').map((pair) => pair.split('='));
+  return pairs.find(([name]) => name === '__Host-csrftoken' || name === 'csrftoken')?.[1] ?? '';
 }

@@ -1,5 +1,6 @@
 import { store, stored, storedBelow } from '../browser/storage.ts';
 import type { Place } from '../state/place.ts';
+import { keptBelow } from './kept-texts.ts';
 
 export interface KeptEdit {
   place: Place | undefined;
@@ -19,7 +20,7 @@ export class KeptEdits {
   readonly #written = new Map<string, string>();
 
   constructor(ownId: number) {
-    this.#prefix = `natter draft ${ownId} `;
+    this.#prefix = keptBelow('draft', ownId);
   }
 
   keep(key: string, edit: KeptEdit): void {

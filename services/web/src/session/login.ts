@@ -4,15 +4,29 @@ const maxLogOutMs = 60_000;
 let logOutTimer: ReturnType<typeof setTimeout> | undefined;
 let due: (() => void) | undefined;
 
+/** Whether a logout may still lead away from the page. */
+export const isLoggingOut = (): boolean => logOutTimer !== undefined;
+
 /** Leaves the page, unless a logout does. */
 export function navigate(go: () => void): void {
   if (logOutTimer === undefined) go();
   else due = go;
 }
 
+/** The longest address that the page to log in takes. */
+const maxLength = 1_000;
+
+/** Where the login leads: the page of an address, with its link to a conversation. */
+export function targetAfterLogin({ pathname, search, hash }: Pick<Location, 'pathname' | 'search' | 'hash'>): string {
+  // Browsers read `//host` as another server.
+  const page = pathname.startsWith('//') ? '/' : pathname + search;
+  const target = hash.startsWith('#narrow/') ? page + hash : page;
+  return [target, page].find(({ length }) => length <= maxLength) ?? '/';
+}
+
 /** Leads to the page to log in, and back. */
 export function goToLogin(): void {
-  const next = encodeURIComponent(location.pathname + location.search);
+  const next = encodeURIComponent(targetAfterLogin(location));
   navigate(() => location.assign(`/accounts/login?next=${next}`));
 }
 

@@ -2,6 +2,8 @@ import { ApiError, type Client } from '@natter/client';
 import type { TopicPolicy } from '../state/model.ts';
 import { type Emoji, type Message, type Narrow, type Place, termsOf } from '../state/place.ts';
 import type { Addition } from '../state/widgets.ts';
+import { t } from '../text/text.ts';
+import { sha256 } from './sha256.ts';
 
 /** A request takes at most so many messages. */
 const maxFlagged = 5_000;
@@ -52,7 +54,12 @@ export class MessageActions {
   }
 
   async markRead(messages: readonly number[]): Promise<void> {
-    await this.#try(() => this.#client.updateFlags({ messages: messages.slice(-maxFlagged), op: 'add', flag: 'read' }));
+    await this.#try(async () => {
+      for (let start = 0; start < messages.length; start += maxFlagged) {
+        const part = messages.slice(start, start + maxFlagged);
+        await this.#client.updateFlags({ messages: part, op: 'add', flag: 'read' });
+      }
+    });
   }
 
   /** Votes in a poll, changes a list of tasks. Returns whether it succeeded. */
@@ -67,37 +74,50 @@ export class MessageActions {
     await this.#try(() => this.#client.updateUserTopic({ stream_id, topic, visibility_policy: policy }));
   }
 
-  /** The newest message of a conversation; undefined if there is none, or none can be read. */
-  async newestOf(place: Place): Promise<number | undefined> {
-    let newest: number | undefined;
-    await this.#try(async () => {
-      const page = { narrow: termsOf(place), anchor: 'newest' as const, num_before: 1, num_after: 0 };
-      newest = (await this.#client.getMessages({ ...page, allow_empty_topic_name: true })).messages.at(-1)
-        ?.id as number;
-    });
-    return newest;
+  /** The newest messages of a topic, the newest first. Rejects if there is none. */
+  async newestOf(place: Place, count: number): Promise<[number, ...number[]]> {
+    const page = { narrow: termsOf(place), anchor: 'newest' as const, num_before: count, num_after: 0 };
+    const { messages } = await this.#client.getMessages({ ...page, allow_empty_topic_name: true });
+    const [newest, ...earlier] = messages.map(({ id }) => id as number).toReversed();
+    if (newest === undefined) throw new Error(t('theTopicHasNoMessages'));
+    return [newest, ...earlier];
+  }
+
+  /** The first of these messages that is still there; undefined if all were deleted. */
+  async firstLeft(ids: readonly number[]): Promise<number | undefined> {
+    const { messages } = await this.#client.getMessages({ message_ids: [...ids], allow_empty_topic_name: true });
+    const left = new Set(messages.map(({ id }) => id as number));
+    return ids.find((id) => left.has(id));
   }
 
   /** Gives a topic another name, with all its messages. Returns whether it succeeded. */
-  async rename(place: Place, topic: string): Promise<boolean> {
-    const newest = await this.newestOf(place);
-    if (newest === undefined) return false;
-    const params = { message_id: newest, topic, propagate_mode: 'change_all' as const };
-    return this.#try(() => this.#client.updateMessage({ ...params, send_notification_to_new_thread: true }));
+  rename(place: Place, topic: string): Promise<boolean> {
+    return this.#try(async () => {
+      const [newest] = await this.newestOf(place, 1);
+      const params = { message_id: newest, topic, propagate_mode: 'change_all' as const };
+      await this.#client.updateMessage({ ...params, send_notification_to_new_thread: true });
+    });
   }
 
   /** Makes a message and all later ones of its conversation unread. */
   markUnreadFrom(narrow: Narrow, messageId: number): Promise<boolean> {
-    return this.#try(() =>
-      this.#client.updateFlagsForNarrow({
-        narrow: termsOf(narrow),
-        anchor: messageId,
-        num_before: 0,
-        num_after: maxFlagged - 1,
-        op: 'remove',
-        flag: 'read',
-      }),
-    );
+    return this.#try(async () => {
+      let [anchor, isFirst, isLast] = [messageId, true, false];
+      while (!isLast) {
+        const done = await this.#client.updateFlagsForNarrow({
+          narrow: termsOf(narrow),
+          anchor,
+          include_anchor: isFirst,
+          num_before: 0,
+          num_after: maxFlagged - 1,
+          op: 'remove',
+          flag: 'read',
+        });
+        isFirst = false;
+        isLast = done.found_newest || done.last_processed_id === null;
+        anchor = done.last_processed_id ?? anchor;
+      }
+    });
   }
 
   /** The Markdown of a message; undefined if it cannot be read. */
@@ -109,8 +129,21 @@ export class MessageActions {
     return source;
   }
 
-  edit(messageId: number, content: string): Promise<boolean> {
-    return this.#try(() => this.#client.updateMessage({ message_id: messageId, content }));
+  /** Replaces the text of a message. Changes nothing if the text is no longer `base`. */
+  async edit(messageId: number, content: string, base: string): Promise<'saved' | 'outdated' | 'failed'> {
+    try {
+      const prev_content_sha256 = await sha256(base);
+      await this.#client.updateMessage({
+        message_id: messageId,
+        content,
+        ...(prev_content_sha256 === undefined ? {} : { prev_content_sha256 }),
+      });
+      return 'saved';
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'EXPECTATION_MISMATCH') return 'outdated';
+      this.#report(error);
+      return 'failed';
+    }
   }
 
   delete(messageId: number): Promise<boolean> {

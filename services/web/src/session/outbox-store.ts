@@ -2,11 +2,12 @@ import { repeatableMs } from '@natter/client';
 import { store, storedBelow } from '../browser/storage.ts';
 import type { Outgoing } from '../state/state.ts';
 import { t } from '../text/text.ts';
+import { keptBelow } from './kept-texts.ts';
 
 /** The problem of a message that is too old to be sent again under its key. It could be there twice, so its writer decides. */
 export const notConfirmed = (): string => t('thisMessageWasNotConfirmedForA');
 
-const prefixOf = (ownId: number): string => `natter outbox ${ownId} `;
+const prefixOf = (ownId: number): string => keptBelow('outbox', ownId);
 
 /** Messages of an earlier page or another tab whose acceptance is unknown, oldest first. */
 export function readOutbox(ownId: number): Outgoing[] {

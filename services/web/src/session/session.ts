@@ -1,11 +1,13 @@
 import { type ChatEvent, type Client, createClient, follow } from '@natter/client';
 import { registerParams } from '../state/model.ts';
-import { keyOf, type Message, type Narrow, type Place, placeOf, termsOf } from '../state/place.ts';
+import { keyOf, type Message, type Narrow, type Place, placeOf } from '../state/place.ts';
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
+import { ChannelList } from './channel-list.ts';
 import { Connection } from './connection.ts';
 import { csrfToken } from './csrf.ts';
 import { deliver } from './deliver.ts';
 import { MessageActions } from './message-actions.ts';
+import { newestId, pageAround, pageBeside } from './message-pages.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
 import { PresenceReporter } from './presence-reporter.ts';
 import { problemOf } from './problem.ts';
@@ -14,11 +16,9 @@ import { ReadMarker } from './read-marker.ts';
 import { SearchFollower } from './search-follower.ts';
 import { SharedFeed } from './shared-feed.ts';
 import { followPage, sharedName } from './tabs.ts';
+import { UnsavedEdits } from './unsaved-edits.ts';
 import { Writer } from './writer.ts';
 
-const pageSize = 60;
-/** Recent conversations are those of so many messages. */
-const recentSize = 400;
 /** Two frames of a screen. */
 const drawMs = 32;
 const hiddenDrawMs = 500;
@@ -40,8 +40,10 @@ export class Session {
   readonly #loading = new Map<string, Loading>();
   readonly #followers = new Set<(event: ChatEvent) => void>();
   readonly writer: Writer;
+  readonly edits: UnsavedEdits;
   readonly #searches: SearchFollower;
   readonly #presence: PresenceReporter;
+  readonly channelList: ChannelList;
   #sending: Promise<void> = Promise.resolve();
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
   readonly connection: Connection;
@@ -63,7 +65,9 @@ export class Session {
     const store = { state, dispatch: (action: Action) => this.#dispatch(action) };
     this.connection = new Connection({ client, ...store, tellOthers: () => feed.unreachable() });
     this.writer = new Writer(client, store);
+    this.edits = new UnsavedEdits(this.#state.model.ownId);
     this.#presence = new PresenceReporter(client, store);
+    this.channelList = new ChannelList(client, store.dispatch);
     this.#searches = new SearchFollower(client, {
       state,
       narrow: () => this.shown?.narrow,
@@ -71,12 +75,13 @@ export class Session {
     });
   }
 
-  static async start(): Promise<Session> {
+  /** `onAttempt` is called until the session has begun, after each attempt of a request, with its failure if it is repeated. */
+  static async start(onAttempt: (failure: unknown) => void): Promise<Session> {
     let session: Session | undefined;
     const client = createClient({
       url: location.origin,
       session: { csrfToken },
-      onAttempt: (failure) => session?.connection.attempted(failure),
+      onAttempt: (failure) => (session ? session.connection.attempted(failure) : onAttempt(failure)),
     });
     // Without a session, a register is answered as to a spectator.
     const { user_id: ownId } = await client.getOwnUser();
@@ -147,11 +152,13 @@ export class Session {
         this.#dispatchSoon({ type: 'event', event });
         this.writer.arrived(event);
         this.#searches.arrived(event);
+        this.channelList.arrived(event);
         for (const follower of this.#followers) follower(event);
       } else {
         this.#loading.clear();
         const { shown } = this;
         this.#dispatch({ type: 'snapshot', model: event.model, shownKey: shown && keyOf(shown.narrow) });
+        this.channelList.restart();
         if (shown) void this.open(shown.narrow, shown.topId);
       }
     }
@@ -164,31 +171,20 @@ export class Session {
     this.#loading.delete(keyOf(narrow));
     // A list on screen does not show that this failed.
     const patience = this.#state.views.has(keyOf(narrow)) ? { retryForMs: Number.POSITIVE_INFINITY } : {};
-    const isByTime = narrow.kind === 'all' || narrow.kind === 'starred' || narrow.kind === 'search';
     await this.#load(narrow, anchor, async () => {
-      const params = {
-        ...pageParams(narrow),
-        anchor: around ?? (isByTime ? ('newest' as const) : ('first_unread' as const)),
-        num_before: narrow.kind === 'all' ? recentSize : pageSize,
-        num_after: pageSize,
-      };
-      const answer = await this.#client.getMessages(params, patience);
-      const messages = answer.messages as unknown as Message[];
-      const firstUnread = messages.find(({ id, flags }) => id >= answer.anchor && !flags.includes('read'))?.id;
-      const page = {
-        narrow,
-        messages,
-        foundOldest: answer.found_oldest,
-        foundNewest: answer.found_newest,
-        anchor: around ?? (isByTime ? undefined : firstUnread),
-        isNear: around !== undefined,
-      };
+      const page = await pageAround(this.#client, narrow, around, patience);
       return (since) => {
         this.#dispatch({ type: 'opened', page: { ...page, since } });
         // A move since the request brought messages that the page lacks.
         if (this.#state.views.get(keyOf(narrow))?.isStale) void this.open(narrow, around);
       };
     });
+  }
+
+  /** Loads the newest messages. A list that is not on screen yet opens at its end, even if messages are unread. */
+  openNewest(narrow: Narrow): Promise<void> {
+    if (this.shown) this.shown.topId = newestId;
+    return this.open(narrow, newestId);
   }
 
   /** Loads the next page at one end of a view. */
@@ -200,19 +196,7 @@ export class Session {
     // All its messages were deleted.
     if (anchor === undefined) return this.open(narrow);
     await this.#load(narrow, undefined, async () => {
-      const answer = await this.#client.getMessages({
-        ...pageParams(narrow),
-        anchor,
-        include_anchor: false,
-        num_before: towards === 'oldest' ? (narrow.kind === 'all' ? recentSize : pageSize) : 0,
-        num_after: towards === 'newest' ? pageSize : 0,
-      });
-      const page = {
-        narrow,
-        messages: answer.messages as unknown as Message[],
-        foundOldest: towards === 'oldest' && answer.found_oldest,
-        foundNewest: towards === 'newest' && answer.found_newest,
-      };
+      const page = await pageBeside(this.#client, narrow, anchor, towards);
       return (since) => this.#dispatch({ type: 'extended', page: { ...page, since } });
     });
   }
@@ -281,9 +265,3 @@ export class Session {
     if (outcome) this.#dispatch(outcome);
   }
 }
-
-const pageParams = (narrow: Narrow) => ({
-  narrow: termsOf(narrow),
-  client_gravatar: true,
-  allow_empty_topic_name: true,
-});

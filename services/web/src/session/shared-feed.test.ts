@@ -69,7 +69,7 @@ class Server {
       ...{ recent_private_conversations: [], starred_messages: [], realm_emoji: {}, channel_folders: [] },
       unread_msgs: { pms: [], huddles: [], streams: [], mentions: [] },
       ...{ drafts: [], scheduled_messages: [], reminders: [], realm_user_groups: [], user_settings: {} },
-      ...{ user_status: {}, muted_users: [], presences: {}, realm_bots: [] },
+      ...{ user_status: {}, muted_users: [], alert_words: [], presences: {}, realm_bots: [] },
       ...{ realm_domains: [], realm_playgrounds: [], realm_default_streams: [] },
     }) as never;
 }

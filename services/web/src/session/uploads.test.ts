@@ -70,6 +70,43 @@ test('an upload follows its conversation when that moves', async () => {
   expect(uploads.of(keyOf(there))).toEqual([]);
 });
 
+test('the link of an upload to an edit is added to the edit, and none of an edit that was given up', async () => {
+  const { uploads, sendings, appended } = started();
+  const edits: string[] = [];
+  const edit = (id: number) => ({
+    key: `edit ${id}`,
+    place: undefined,
+    append: ({ filename }: Uploaded) => void edits.push(filename),
+  });
+  uploads.add(edit(1), [file('one')]);
+  uploads.add(edit(2), [file('two'), file('three')]);
+  uploads.removeAll('edit 2');
+  expect(sendings.map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
+  for (const [at, name] of ['one', 'two', 'three'].entries()) await sendings[at]?.end(named(name));
+  expect([edits, appended, uploads.of('edit 1'), uploads.of('edit 2')]).toEqual([['one'], [], [], []]);
+});
+
+test('the links of files that were chosen together come in the order of choice, without those that fail', async () => {
+  const { uploads, sendings, appended } = started();
+  const names = () => appended.map(([, name]) => name);
+  uploads.add(
+    draft,
+    ['one', 'two', 'three', 'four'].map((name) => file(name)),
+  );
+  uploads.add(draft, [file('later')]);
+  await sendings[3]?.end(named('four'));
+  await sendings[2]?.end(named('three'));
+  await sendings[4]?.end(named('later'));
+  expect(names()).toEqual(['later']);
+  await sendings[1]?.fail();
+  expect([names(), uploads.isBusy]).toEqual([['later'], true]);
+  const [one] = uploads.of(key);
+  if (!one) throw new Error('The first upload is missing');
+  uploads.remove(key, one);
+  expect([names(), uploads.isBusy]).toEqual([['later', 'three', 'four'], false]);
+  expect(uploads.of(key).map(({ name }) => name)).toEqual(['two']);
+});
+
 test('a text box that reappears gets the link, even if the old one closes later', async () => {
   const { uploads, sendings, appended } = started();
   const boxed: string[] = [];

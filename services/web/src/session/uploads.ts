@@ -16,6 +16,8 @@ export interface Upload {
 export interface DraftBox {
   key: string;
   place: Place | undefined;
+  /** Adds a file to the text while it is not on screen, if it is not that of a compose box. */
+  append?: (uploaded: Uploaded) => void;
 }
 
 interface Options {
@@ -26,19 +28,30 @@ interface Options {
   send?: typeof upload;
 }
 
+/** An upload whose link is still to come. */
+interface Expected {
+  /** Where the link goes. */
+  draft: DraftBox;
+  /** The same number for files that were chosen together. */
+  choice: number;
+  /** The file is on the server, and its link waits for those of the files before it. */
+  uploaded?: Uploaded;
+}
+
 const mebibyte = 1024 * 1024;
 const none: readonly Upload[] = [];
 
-/** Files on their way, by draft. They go on while another conversation is on screen; each becomes a link in the draft. */
+/** Files on their way, by draft or edit. They go on while another conversation is on screen; each becomes a link in the draft. */
 export class Uploads {
   readonly #options: Options;
   readonly #byDraft = new Map<string, readonly Upload[]>();
   /** The compose boxes on screen, by draft: a link that is put into a box can be undone. */
   readonly #boxes = new Map<string, (uploaded: Uploaded) => void>();
   readonly #listeners = new Set<() => void>();
-  /** Where the link of each unfinished upload goes. */
-  readonly #drafts = new Map<number, DraftBox>();
+  /** The uploads whose links are still to come, in the order in which the files were chosen. */
+  readonly #expected = new Map<number, Expected>();
   #lastId = 0;
+  #lastChoice = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -62,7 +75,8 @@ export class Uploads {
   }
 
   add(draft: DraftBox, files: readonly File[]): void {
-    const begun = files.map((file) => this.#begin(draft, file));
+    const choice = ++this.#lastChoice;
+    const begun = files.map((file) => this.#begin(draft, choice, file));
     this.#set(draft.key, [...this.of(draft.key), ...begun]);
   }
 
@@ -70,23 +84,41 @@ export class Uploads {
   carry(from: string, to: DraftBox): void {
     const moving = this.of(from);
     if (moving.length === 0 || from === to.key) return;
-    for (const { id } of moving) this.#drafts.set(id, to);
+    for (const { id } of moving) {
+      const expected = this.#expected.get(id);
+      if (expected) expected.draft = to;
+    }
     this.#set(from, []);
     this.#set(to.key, [...this.of(to.key), ...moving]);
   }
 
   remove(key: string, one: Upload): void {
     one.request.abort();
+    const choice = this.#expected.get(one.id)?.choice;
     this.#drop(key, one);
+    this.#insertFinished(choice);
   }
 
-  #drop(key: string, { id }: Upload): void {
-    this.#drafts.delete(id);
+  /** The text is given up. */
+  removeAll(key: string): void {
+    for (const one of this.of(key)) {
+      one.request.abort();
+      this.#drop(key, one);
+    }
+  }
+
+  /** Whether a file is on its way to any text. */
+  get isBusy(): boolean {
+    return this.#expected.size > 0;
+  }
+
+  #drop(key: string, { id }: Pick<Upload, 'id'>): void {
+    this.#expected.delete(id);
     const left = this.of(key).filter((one) => one.id !== id);
     this.#set(key, left);
   }
 
-  #begin(draft: DraftBox, file: File): Upload {
+  #begin(draft: DraftBox, choice: number, file: File): Upload {
     const { maxMebibytes, send = upload } = this.#options;
     const limit = maxMebibytes();
     const isTooLarge = limit > 0 && file.size > limit * mebibyte;
@@ -99,10 +131,11 @@ export class Uploads {
       request: new AbortController(),
     };
     if (isTooLarge) return one;
-    this.#drafts.set(one.id, draft);
+    const expected: Expected = { draft, choice };
+    this.#expected.set(one.id, expected);
     const { signal } = one.request;
     const change = (by: Partial<Upload>): void => {
-      const { key } = this.#drafts.get(one.id) ?? draft;
+      const { key } = expected.draft;
       this.#set(
         key,
         this.of(key).map((other) => (other.id === one.id ? { ...other, ...by } : other)),
@@ -111,15 +144,31 @@ export class Uploads {
     send(file, { signal, onProgress: (sent) => change({ sent }) }).then(
       (uploaded) => {
         if (signal.aborted) return;
-        const target = this.#drafts.get(one.id) ?? draft;
-        this.#drop(target.key, one);
-        const insert = this.#boxes.get(target.key);
-        if (insert) insert(uploaded);
-        else this.#options.append(target, uploaded);
+        expected.uploaded = uploaded;
+        this.#insertFinished(choice);
       },
-      (error: unknown) => signal.aborted || change({ problem: problemOf(error) }),
+      (error: unknown) => {
+        if (signal.aborted) return;
+        this.#expected.delete(one.id);
+        change({ problem: problemOf(error) });
+        this.#insertFinished(choice);
+      },
     );
     return one;
+  }
+
+  /** Inserts the links of files that were chosen together, up to the first file that is still on its way. */
+  #insertFinished(choice: number | undefined): void {
+    for (const [id, expected] of [...this.#expected]) {
+      if (expected.choice !== choice) continue;
+      const { draft, uploaded } = expected;
+      if (!uploaded) return;
+      this.#drop(draft.key, { id });
+      const insert = this.#boxes.get(draft.key);
+      if (insert) insert(uploaded);
+      else if (draft.append) draft.append(uploaded);
+      else this.#options.append(draft, uploaded);
+    }
   }
 
   #set(key: string, all: readonly Upload[]): void {

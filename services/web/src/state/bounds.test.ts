@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bounded, mayGrow } from './bounds.ts';
+import { bounded, covers, mayGrow } from './bounds.ts';
 import type { Message, Narrow } from './place.ts';
 import { keyOf } from './place.ts';
 import type { Shown, View } from './views.ts';
@@ -98,4 +98,15 @@ test('a list does not load messages at an end that it already has', () => {
   const view = viewOf(feed, [1, 2, 3]);
   expect([mayGrow(view, 'oldest', 1), mayGrow(view, 'newest', 1)]).toEqual([false, false]);
   expect(mayGrow({ ...view, hasOldest: false }, 'oldest', 1)).toBe(true);
+});
+
+test('a view covers the messages between its ends, and those past an end that has no others', () => {
+  const view = viewOf(feed, [10, 20]);
+  expect([5, 15, 25].map((id) => covers(view, id))).toEqual([true, true, true]);
+  expect([5, 15, 25].map((id) => covers({ ...view, hasOldest: false, hasNewest: false }, id))).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  expect(covers({ ...view, ids: [], hasNewest: false }, 15)).toBe(false);
 });

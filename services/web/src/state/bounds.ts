@@ -83,3 +83,7 @@ export function mayGrow(view: View, towards: 'oldest' | 'newest', topId: number 
   const above = countAbove(view, topId);
   return (towards === 'oldest' ? above : view.ids.length - above) < keptIds / 2;
 }
+
+/** Whether a message lies in the loaded part of a view, even if it is no longer there itself. */
+export const covers = ({ ids, hasOldest, hasNewest }: View, id: number): boolean =>
+  (hasOldest || id >= (ids[0] ?? Number.POSITIVE_INFINITY)) && (hasNewest || id <= (ids.at(-1) ?? 0));

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  channelNamed,
   type Surroundings,
   suggestChannels,
   suggestEmoji,
@@ -7,6 +8,7 @@ import {
   suggestTopics,
   tokenAt,
 } from './completion.ts';
+import { listedOf } from './listed.ts';
 import type { Channel } from './members.ts';
 import type { Model } from './model.ts';
 import { directPlace } from './place.ts';
@@ -43,6 +45,10 @@ const groups = [
 const model = {
   people,
   channels: new Map([channel(5, 'general'), channel(6, 'R>D')].map((one) => [one.id, one])),
+  listed: listedOf([
+    { stream_id: 5, name: 'general', description: '', invite_only: false },
+    { stream_id: 7, name: 'genetics', description: '', invite_only: false },
+  ]),
   direct: new Map(),
   muted: new Set(),
   writing: { groups: new Map(groups.map((one) => [one.id, one])) },
@@ -123,6 +129,11 @@ test('links to channels and topics escape characters of the link syntax', () => 
   expect(suggestTopics('c', general, ['c*d.e'])[0]?.insert).toBe(
     '[#general > c&#42;d.e](#narrow/channel/5/topic/c.2Ad.2Ee) ',
   );
+});
+
+test('channels that the reader has not joined are suggested after the others, with their topics', () => {
+  expect(suggestChannels('gen', model).map(({ label }) => label)).toEqual(['#general', '#genetics']);
+  expect(channelNamed('Genetics', model)?.id).toBe(7);
 });
 
 test('the shortest emoji comes first', () => {

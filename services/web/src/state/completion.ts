@@ -1,4 +1,5 @@
 import { t } from '../text/text.ts';
+import type { KnownChannel } from './listed.ts';
 import type { Channel, Person } from './members.ts';
 import type { Model } from './model.ts';
 import type { Place } from './place.ts';
@@ -201,8 +202,15 @@ export const findChannels = (query: string, model: Model, count = shown): Channe
     count,
   );
 
+/** Channels that the reader has not joined. */
+function findOthers(query: string, { channels, listed }: Model): KnownChannel[] {
+  if (!listed) return [];
+  const bonusOf = ({ id }: KnownChannel): number => (channels.has(id) ? Number.NEGATIVE_INFINITY : 0);
+  return best(indexOf(listOf(listed), nameOf), query, bonusOf).filter(({ id }) => !channels.has(id));
+}
+
 export const suggestChannels = (query: string, model: Model): Suggestion[] =>
-  findChannels(query, model).map((channel) => ({
+  [...findChannels(query, model), ...findOthers(query, model)].slice(0, shown).map((channel) => ({
     key: `channel ${channel.id}`,
     label: `#${channel.name}`,
     detail: channel.isPrivate ? t('privateChannel') : '',
@@ -213,7 +221,7 @@ export const suggestChannels = (query: string, model: Model): Suggestion[] =>
 const isAwkward = (name: string): boolean => /[`>*&]|\$\$/.test(name);
 const escaped = (name: string): string => name.replace(/[`>*&$[\]\\<]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-function linkOf({ id, name }: Channel, topic?: string): string {
+function linkOf({ id, name }: KnownChannel, topic?: string): string {
   if (!isAwkward(name) && !(topic !== undefined && isAwkward(topic)))
     return topic === undefined ? `#**${name}**` : `#**${name}>${topic}**`;
   const address = topic === undefined ? '' : `/topic/${encodeURIComponent(topic).replace(/[.%()!'*~]/g, dotted)}`;
@@ -223,15 +231,16 @@ function linkOf({ id, name }: Channel, topic?: string): string {
 const dotted = (sign: string): string =>
   sign === '%' ? '.' : `.${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 
-export function channelNamed(name: string, model: Model): Channel | undefined {
+export function channelNamed(name: string, { channels, listed }: Model): KnownChannel | undefined {
   const wanted = name.toLowerCase();
-  return listOf(model.channels).find((channel) => channel.name.toLowerCase() === wanted);
+  const isWanted = (channel: KnownChannel): boolean => channel.name.toLowerCase() === wanted;
+  return listOf(channels).find(isWanted) ?? (listed && listOf(listed).find(isWanted));
 }
 
 export const findTopics = (query: string, topics: readonly string[], count = shown): string[] =>
   best(indexOf(topics, String, true), query, () => 0, count);
 
-export const suggestTopics = (query: string, channel: Channel, topics: readonly string[]): Suggestion[] =>
+export const suggestTopics = (query: string, channel: KnownChannel, topics: readonly string[]): Suggestion[] =>
   findTopics(query, topics).map((topic) => ({
     key: `topic ${topic}`,
     label: topic === '' ? t('generalChat') : topic,

@@ -9,12 +9,14 @@ export interface Person {
   isBot: boolean;
   isActive: boolean;
   role: number;
+  /** The address of the uploaded picture, on this server. */
+  picture?: string | undefined;
 }
 
 const channelPermissions = [
   ...(['can_delete_any_message_group', 'can_delete_own_message_group', 'can_resolve_topics_group'] as const),
   ...(['can_move_messages_within_channel_group', 'can_move_messages_out_of_channel_group'] as const),
-  'can_administer_channel_group',
+  ...(['can_administer_channel_group', 'can_send_message_group'] as const),
 ] as const;
 export type ChannelPermission = (typeof channelPermissions)[number];
 
@@ -41,6 +43,7 @@ export interface RawPerson {
   is_bot?: boolean;
   is_active?: boolean;
   role: number;
+  avatar_url?: string | null;
 }
 export interface RawChannel extends Record<ChannelPermission, GroupSetting> {
   stream_id: number;
@@ -60,7 +63,12 @@ export const personOf = (raw: RawPerson, isActive = raw.is_active ?? true): Pers
   isBot: raw.is_bot ?? false,
   isActive,
   role: raw.role,
+  picture: pictureOf(raw.avatar_url),
 });
+
+/** An uploaded picture. The server draws others, which are all alike, and other sites would learn who reads. */
+const pictureOf = (url: string | null | undefined): string | undefined =>
+  url?.startsWith('/user_avatars/') ? url : undefined;
 
 export const channelOf = (raw: RawChannel): Channel => ({
   id: raw.stream_id,
@@ -124,7 +132,7 @@ export function peopleAfter(
     const person = people.get(event.person.user_id);
     if (person) people.set(person.id, { ...person, isActive: false });
   } else {
-    const change = event.person as { user_id: number; full_name?: string; is_active?: boolean; role?: number };
+    const change = event.person as Partial<RawPerson> & Pick<RawPerson, 'user_id'>;
     const person = people.get(change.user_id);
     if (person)
       people.set(person.id, {
@@ -132,6 +140,7 @@ export function peopleAfter(
         name: change.full_name ?? person.name,
         isActive: change.is_active ?? person.isActive,
         role: change.role ?? person.role,
+        picture: change.avatar_url === undefined ? person.picture : pictureOf(change.avatar_url),
       });
   }
   return people;

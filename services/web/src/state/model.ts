@@ -1,6 +1,7 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
 import { applyToBots, type Bots, botsOf } from './bots.ts';
 import { applyToFolders, type Folders, foldersOf } from './folders.ts';
+import { applyToListed, type Listed } from './listed.ts';
 import { applyToMarks, type Marks, marksOf, minus } from './marks.ts';
 import {
   channelOf,
@@ -26,6 +27,7 @@ export interface Model extends Social, Unreads {
   realmName: string;
   people: ReadonlyMap<number, Person>;
   folders: Folders;
+  listed: Listed;
   /** Visibility policies of topics, by key of their place. */
   policies: ReadonlyMap<string, number>;
   /** The followed topics, by key of their place. */
@@ -106,6 +108,7 @@ export function modelOf(answer: Snapshot): Model {
       ].map((person) => [person.id, person]),
     ),
     folders: foldersOf(answer),
+    listed: undefined,
     ...topicsOf(raw.user_topics.map((one) => [topicPlace(one.stream_id, one.topic_name), one.visibility_policy])),
     ...channels,
     ...unreadParts(unreads, channels),
@@ -176,7 +179,8 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
   const folders = applyToFolders(model.folders, event);
   const bots = applyToBots(model.bots, event);
   const realmCollections = applyToCollections(model.realmCollections, event);
-  const parts = { realm, rules, writing, folders, bots, realmCollections };
+  const listed = applyToListed(model.listed, event);
+  const parts = { realm, rules, writing, folders, bots, realmCollections, listed };
   const isSame = Object.entries(parts).every(([name, part]) => part === model[name as keyof typeof parts]);
   if (next === model && isSame && marks === model.marks) return model;
   return {

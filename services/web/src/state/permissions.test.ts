@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Model } from './model.ts';
-import { may, mayChangeMembers, mayDelete, mayMoveOut, mayMoveWithin, mayResolve } from './permissions.ts';
-import { type Message, topicPlace } from './place.ts';
+import {
+  may,
+  mayChangeMembers,
+  mayDelete,
+  mayInviteAs,
+  mayMoveOut,
+  mayMoveWithin,
+  mayResolve,
+  type PostingProblem,
+  postingProblem,
+} from './permissions.ts';
+import { directPlace, type Message, topicPlace } from './place.ts';
 import type { Group, GroupSetting } from './writing-snapshot.ts';
 
 const reader = 7;
@@ -23,6 +33,7 @@ const noRights = {
   can_move_messages_within_channel_group: nobody,
   can_move_messages_out_of_channel_group: nobody,
   can_administer_channel_group: nobody,
+  can_send_message_group: nobody,
 };
 
 interface Given {
@@ -33,7 +44,12 @@ interface Given {
 }
 
 function modelWith({ realm = {}, channel = {}, isGuest = false, isAdministrator = false }: Given): Model {
-  const groups = [group(nobody, []), group(members, [], [makers]), group(makers, [reader]), group(admins, [1])];
+  const groups = [
+    group(nobody, [], [], { name: 'role:nobody' }),
+    group(members, [], [makers]),
+    group(makers, [reader]),
+    group(admins, [1]),
+  ];
   return {
     ownId: reader,
     rules: { isGuest, isAdministrator, deleteSeconds: 60 },
@@ -41,6 +57,13 @@ function modelWith({ realm = {}, channel = {}, isGuest = false, isAdministrator 
       permissions: realm,
       permissionRules: { realm: { open: { allow_everyone_group: true } }, stream: {}, group: {} },
     },
+    people: new Map([
+      [reader, { isBot: false, isActive: true, role: 300 }],
+      [8, { isBot: false, isActive: true, role: 400 }],
+      [9, { isBot: true, isActive: true, role: 400 }],
+      [10, { isBot: false, isActive: false, role: 400 }],
+      [11, { isBot: true, isActive: false, role: 400 }],
+    ]),
     channels: new Map([[5, { id: 5, permissions: { ...noRights, ...channel } }]]),
     writing: { groups: new Map(groups.map((one) => [one.id, one])) },
   } as unknown as Model;
@@ -96,6 +119,12 @@ test('administrators of a channel move its messages, but do not resolve its topi
   expect(all({ channel: { can_move_messages_within_channel_group: makers } })).toEqual([true, false, false]);
 });
 
+test('nobody invites to a role above their own', () => {
+  const model = modelWith({});
+  expect([100, 200, 300, 400, 600].filter((role) => mayInviteAs(model, role))).toEqual([300, 400, 600]);
+  expect(mayInviteAs({ ...model, ownId: 12 }, 600)).toBe(false);
+});
+
 test('the settings of a group control joining and leaving, but system groups cannot be changed', () => {
   const permissions = { can_manage_group: nobody, can_join_group: makers, can_leave_group: makers };
   const open = group(9, [], [], { permissions });
@@ -105,4 +134,34 @@ test('the settings of a group control joining and leaving, but system groups can
   expect(mayChangeMembers(model, managed)).toEqual({ add: true, remove: true, join: true, leave: true });
   const closed = { ...managed, isSystem: true };
   expect(mayChangeMembers(model, closed)).toEqual({ add: false, remove: false, join: false, leave: false });
+});
+
+test('messages are refused in a channel whose permission excludes the reader', () => {
+  const problemOf = (given: Given) => postingProblem(modelWith(given), topicPlace(5, 'T'), false);
+  expect(problemOf({ channel: { can_send_message_group: makers } })).toBeUndefined();
+  expect(problemOf({ channel: { can_send_message_group: admins } })).toBe('channel');
+  expect(problemOf({ channel: { can_send_message_group: admins }, isAdministrator: true })).toBe('channel');
+  expect(postingProblem(modelWith({}), topicPlace(6, 'T'), false)).toBeUndefined();
+});
+
+test.each<
+  [string, GroupSetting, GroupSetting, number[], [old: PostingProblem | undefined, isNew: PostingProblem | undefined]]
+>([
+  ['everybody may', members, members, [8], [undefined, undefined]],
+  ['the other one authorizes', { direct_members: [8], direct_subgroups: [] }, members, [8], [undefined, undefined]],
+  ['nobody in it authorizes', admins, members, [8], ['direct unauthorized', 'direct unauthorized']],
+  ['nobody at all may', nobody, members, [8], ['direct disabled', 'direct disabled']],
+  ['others begin conversations', members, admins, [8], [undefined, 'direct new']],
+  ['the other one is a bot', nobody, admins, [9], [undefined, undefined]],
+  ['a bot is among the others', nobody, members, [8, 9], ['direct disabled', 'direct disabled']],
+  ['the reader is alone', nobody, admins, [], [undefined, undefined]],
+  ['the other one is deactivated', members, members, [10], ['deactivated', 'deactivated']],
+  ['one of the others is deactivated', nobody, members, [8, 10], ['deactivated', 'deactivated']],
+  ['the other one is a deactivated bot', members, members, [11], ['deactivated', 'deactivated']],
+])('a direct message where %s', (...[, authorizing, initiating, people, expected]) => {
+  const realm = { direct_message_permission_group: authorizing, direct_message_initiator_group: initiating };
+  const problems = [false, true].map((isNew) =>
+    postingProblem(modelWith({ realm }), directPlace(people, reader), isNew),
+  );
+  expect(problems).toEqual(expected);
 });

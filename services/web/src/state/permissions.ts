@@ -9,13 +9,21 @@ import type { Group, GroupSetting } from './writing-snapshot.ts';
 /** These functions decide what the page offers. The server checks again. */
 type Reader = Pick<Model, 'ownId' | 'rules' | 'realm' | 'writing' | 'channels'>;
 
-/** Whether the reader is in a group, or in one of its subgroups. */
-function isIn(groups: ReadonlyMap<number, Group>, ownId: number, id: number, seen = new Set<number>()): boolean {
+type Groups = ReadonlyMap<number, Group>;
+
+/** Whether a user is in a group, or in one of its subgroups. */
+function isIn(groups: Groups, userId: number, id: number, seen = new Set<number>()): boolean {
   const group = groups.get(id);
   if (!group || seen.has(id)) return false;
   seen.add(id);
-  return group.members.has(ownId) || group.subgroups.some((one) => isIn(groups, ownId, one, seen));
+  return group.members.has(userId) || group.subgroups.some((one) => isIn(groups, userId, one, seen));
 }
+
+/** Whether a permission names a user, or a group with them. */
+const isNamed = (groups: Groups, userId: number, value: GroupSetting): boolean =>
+  typeof value === 'number'
+    ? isIn(groups, userId, value)
+    : value.direct_members.includes(userId) || value.direct_subgroups.some((id) => isIn(groups, userId, id));
 
 /** Whether a permission includes the reader. Most permissions exclude guests, even those in a permitted group. */
 export function isPermitted(
@@ -26,8 +34,7 @@ export function isPermitted(
 ): boolean {
   if (value === undefined) return false;
   if (rules.isGuest && realm.permissionRules[level][name]?.allow_everyone_group !== true) return false;
-  if (typeof value === 'number') return isIn(writing.groups, ownId, value);
-  return value.direct_members.includes(ownId) || value.direct_subgroups.some((id) => isIn(writing.groups, ownId, id));
+  return isNamed(writing.groups, ownId, value);
 }
 
 /** Whether the reader has a permission of the organization. */
@@ -73,6 +80,35 @@ export const mayMoveOut = (reader: Reader, place: Place): boolean =>
 export const mayResolve = (reader: Reader, place: Place): boolean =>
   mayHere(reader, place, 'can_resolve_topics_group', 'can_resolve_topics_group');
 
+/** The people whose accounts are deactivated. One of them is enough for the server to refuse messages to all. */
+export const deactivatedOf = (people: Model['people'], ids: readonly number[]): number[] =>
+  ids.filter((id) => people.get(id)?.isActive === false);
+
+export type PostingProblem = 'channel' | 'deactivated' | 'direct disabled' | 'direct unauthorized' | 'direct new';
+
+/** Why the server would refuse messages of the reader in a place. `isNew`: nobody has written in the conversation. */
+export function postingProblem(
+  reader: Reader & Pick<Model, 'people'>,
+  place: Place,
+  isNew: boolean,
+): PostingProblem | undefined {
+  const { ownId, people, realm, writing } = reader;
+  if (place.kind === 'topic') {
+    const channel = reader.channels.get(place.channelId);
+    const name = 'can_send_message_group';
+    return channel && !isPermitted(reader, 'stream', name, channel.permissions[name]) ? 'channel' : undefined;
+  }
+  const others = place.userIds.filter((id) => id !== ownId);
+  if (deactivatedOf(people, others).length > 0) return 'deactivated';
+  if (others.every((id) => people.get(id)?.isBot === true)) return undefined;
+  const authorizing = realm.permissions.direct_message_permission_group;
+  if (authorizing !== undefined && ![ownId, ...others].some((id) => isNamed(writing.groups, id, authorizing))) {
+    const isNobody = typeof authorizing === 'number' && writing.groups.get(authorizing)?.name === 'role:nobody';
+    return isNobody ? 'direct disabled' : 'direct unauthorized';
+  }
+  return isNew && !may(reader, 'direct_message_initiator_group') ? 'direct new' : undefined;
+}
+
 const owner = 100;
 export const isOwner = ({ ownId, people }: Pick<Model, 'ownId' | 'people'>): boolean =>
   people.get(ownId)?.role === owner;
@@ -92,6 +128,10 @@ const ownersOnly: ReadonlySet<string> = new Set([
 
 export const mayChangeInRealm = (reader: Pick<Model, 'ownId' | 'people' | 'rules'>, name: string): boolean =>
   ownersOnly.has(name) ? isOwner(reader) : reader.rules.isAdministrator;
+
+/** Whether a user may invite to a role: their own or a lower one. A smaller number is a higher role. */
+export const mayInviteAs = ({ ownId, people }: Pick<Model, 'ownId' | 'people'>, role: number): boolean =>
+  role >= (people.get(ownId)?.role ?? Number.POSITIVE_INFINITY);
 
 /** Neither an administrator nor an owner may change a bot above their own role. */
 export const mayManageBot = ({ ownId, rules, people }: Pick<Model, 'ownId' | 'rules' | 'people'>, bot: Bot): boolean =>

@@ -27,3 +27,22 @@ test('parsing the text of a search returns the same search', () => {
     }),
   );
 });
+
+test('quotation marks and backslashes of a name are kept', () => {
+  for (const operand of ['"Lunch"', 'the "new" plan', 'a\\b c', 'C:\\dir', 'ends with \\', '\\" both']) {
+    const terms = [{ operator: 'topic', operand }];
+    expect(termsOfText(textOf(terms))).toEqual(terms);
+  }
+  expect(termsOfText('topic:"ends with \\"')).toEqual([{ operator: 'topic', operand: 'ends with \\' }]);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (operand) => {
+      const terms = [{ operator: 'topic', operand }];
+      expect(termsOfText(textOf(terms))).toEqual(terms);
+    }),
+  );
+});
+
+test('a text of backslashes in open quotation marks is read in time proportional to its length', () => {
+  const marks = '\\'.repeat(5_000);
+  expect(termsOfText(`topic:"${marks}`)).toEqual([{ operator: 'topic', operand: `"${marks}` }]);
+});

@@ -25,11 +25,16 @@ export const operators: readonly { name: string; meaning: string; values?: reado
 
 const known = new Set([...operators.map(({ name }) => name), 'in', 'near', 'with', 'channels']);
 
+export const isOperator = (name: string): boolean => known.has(name);
+
 /** Whether operands of an operator are people; their ids stand in the text. */
 export const namesPeople = (operator: string): boolean =>
   ['sender', 'dm', 'dm-including', 'mentions'].includes(operator);
 
-const quoted = (text: string): string => (/[\s"]/.test(text) || text === '' ? `"${text.replaceAll('"', '')}"` : text);
+/** Within quotation marks, a backslash stands before a mark or a backslash of the text. */
+const quoted = (text: string): string =>
+  /[\s"]/.test(text) || text === '' ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : text;
+const unquoted = (text: string): string => text.replaceAll(/\\(["\\])/g, '$1');
 
 /** The text of a search, from which `termsOfText` makes the same terms. */
 export function textOf(terms: readonly Term[]): string {
@@ -42,17 +47,23 @@ export function textOf(terms: readonly Term[]): string {
     .join(' ');
 }
 
-const part = /(-?)([a-z-]+):(?:"([^"]*)"|(\S+))|"[^"]*"|\S+/giu;
+/** No two alternatives match the same sign, so the time is linear. Without another mark, the last one is no part of the text. */
+const part =
+  /(-?)([a-z-]+):(?:"((?:\\["\\]|\\(?!["\\])|[^"\\])*)"|"((?:\\["\\]|\\(?!["\\])|[^"\\])*\\)"|(\S+))|"[^"]*"|\S+/giu;
 
 /** The terms of a search text. What is no operator is searched for, together. */
 export function termsOfText(text: string): Term[] {
   const terms: Term[] = [];
   const words: string[] = [];
-  for (const [whole, minus, name = '', inQuotes, bare] of text.matchAll(part)) {
+  for (const [whole, minus, name = '', closed, open, bare] of text.matchAll(part)) {
+    const inQuotes = closed ?? open;
     const operator = name.toLowerCase();
     if (!known.has(operator)) words.push(whole);
     else {
-      const term = { operator, operand: operandOf(operator, inQuotes ?? bare ?? '') };
+      const term = {
+        operator,
+        operand: operandOf(operator, inQuotes === undefined ? (bare ?? '') : unquoted(inQuotes)),
+      };
       terms.push(minus === '-' ? { ...term, negated: true } : term);
     }
   }
@@ -69,7 +80,8 @@ function operandOf(operator: string, text: string): Term['operand'] {
 export function labelOf({ operator, operand, negated = false }: Term, model: Model): string {
   const ids = Array.isArray(operand) ? operand : typeof operand === 'number' ? [operand] : [];
   const names = ids.map((id) => {
-    if (operator === 'channel') return model.channels.get(id)?.name ?? String(id);
+    if (operator === 'channel')
+      return (model.channels.get(id) ?? model.archived.get(id) ?? model.listed?.get(id))?.name ?? String(id);
     return namesPeople(operator) ? (model.people.get(id)?.name ?? String(id)) : String(id);
   });
   const term = `${operator}: ${names.length > 0 ? names.join(', ') : operand}`;

@@ -56,6 +56,9 @@ export function realmOf(answer: Snapshot): Realm {
   };
 }
 
+/** Whether people may see who has read a message. */
+export const hasReadReceipts = ({ realm }: { realm: Realm }): boolean => realm.settings.enable_read_receipts === true;
+
 export function applyToRealm(realm: Realm, event: ChatEvent): Realm {
   if (event.type !== 'realm' || event.op === 'deactivated') return realm;
   const changed = (event.op === 'update' ? { [event.property]: event.value } : event.data) as Record<string, unknown>;

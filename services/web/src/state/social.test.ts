@@ -6,6 +6,7 @@ const now = 1_000_000;
 const answer = {
   user_status: { '7': { status_text: 'Away', emoji_name: 'bus', emoji_code: '1f68c', reaction_type: 'unicode_emoji' } },
   muted_users: [{ id: 9, timestamp: 1 }],
+  alert_words: ['outage'],
   presences: { '7': { active_timestamp: now - 10, idle_timestamp: now - 10 } },
   presence_last_update_id: 5,
   server_presence_ping_interval_seconds: 60,
@@ -19,6 +20,12 @@ test('a change of a status keeps the fields that it omits, and an empty status i
   expect(changed({ status_text: 'On the bus' })).toEqual({ text: 'On the bus', emoji: bus });
   expect(changed({ emoji_name: '', emoji_code: '', reaction_type: '' })).toEqual({ text: 'Away', emoji: undefined });
   expect(changed({ status_text: '', emoji_name: '', emoji_code: '', reaction_type: '' })).toBeUndefined();
+});
+
+test('the alert words are those of the latest event', () => {
+  const event: ChatEvent = { type: 'alert_words', id: 1, alert_words: ['outage', 'deploy'] };
+  const before = socialOf(answer);
+  expect([before.alertWords, applyToSocial(before, event).alertWords]).toEqual([['outage'], ['outage', 'deploy']]);
 });
 
 test.each<[what: string, activeAgo: number, connectedAgo: number, expected: string]>([

@@ -26,6 +26,8 @@ export interface Social {
   statuses: ReadonlyMap<number, Status>;
   /** The people whose messages the reader does not want to see. */
   muted: ReadonlySet<number>;
+  /** Messages that contain one of these words notify the reader. */
+  alertWords: readonly string[];
   presence: Presence;
 }
 
@@ -34,6 +36,7 @@ type RawPresences = Readonly<Record<string, { active_timestamp: number; idle_tim
 interface RawSocial {
   user_status: Record<string, RawStatus>;
   muted_users: { id: number }[];
+  alert_words: string[];
   presences: RawPresences;
   presence_last_update_id: number;
   server_presence_ping_interval_seconds: number;
@@ -41,7 +44,7 @@ interface RawSocial {
 }
 
 /** The types of events, and of parts of the register's answer, that belong here. */
-export const socialTypes = ['presence', 'user_status', 'muted_users'];
+export const socialTypes = ['presence', 'user_status', 'muted_users', 'alert_words'];
 
 export function socialOf(answer: object): Social {
   const raw = answer as RawSocial;
@@ -50,6 +53,7 @@ export function socialOf(answer: object): Social {
   return {
     statuses,
     muted: new Set(raw.muted_users.map(({ id }) => id)),
+    alertWords: raw.alert_words,
     presence: {
       people: seen(new Map(), raw.presences),
       updateId: raw.presence_last_update_id,
@@ -90,6 +94,8 @@ export function applyToSocial<S extends Social>(social: S, event: ChatEvent): S 
   switch (event.type) {
     case 'muted_users':
       return { ...social, muted: new Set(event.muted_users.map(({ id }) => id)) };
+    case 'alert_words':
+      return { ...social, alertWords: event.alert_words };
     case 'user_status': {
       const statuses = new Map(social.statuses);
       setStatus(statuses, event.user_id, event);

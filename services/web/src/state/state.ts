@@ -1,6 +1,7 @@
 import type { ChatEvent } from '@natter/client';
 import { bounded, type Focus } from './bounds.ts';
 import { applyToComposing, type Composing, type ComposingAction, noComposing, reduceComposing } from './edits.ts';
+import { applyToListed, type Listed, listedOf, type RawListed } from './listed.ts';
 import { applyToModel, isMutedTopic, type Model, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
 import { laterPresence, type PresenceAnswer, withPresences } from './social.ts';
@@ -33,13 +34,16 @@ export interface Outgoing {
   sentAs?: number;
 }
 
-export type Connection = 'connected' | 'reconnecting' | 'caught up';
+/** `unsent`: the server answers, but messages still wait for it. */
+export type Connection = 'connected' | 'reconnecting' | 'unsent' | 'caught up';
 
 export interface State extends Shown {
   model: Model;
   outbox: readonly Outgoing[];
   connection: Connection;
   composing: Composing;
+  /** The last names of channels that the reader may no longer know. */
+  former: ReadonlyMap<number, string>;
   /** Views that could not be loaded, by key, with the reason. */
   failed: ReadonlyMap<string, string>;
   /** The reason why the last action had no effect. */
@@ -70,6 +74,8 @@ export type Action =
   | { type: 'draft'; draft: Draft }
   | { type: 'saving draft'; draftId: number; text: string }
   | { type: 'no draft'; draftId: number }
+  /** All channels that the person may know, and the events since the request. */
+  | { type: 'listed'; channels: readonly RawListed[]; since: readonly ChatEvent[] }
   | { type: 'presences'; answer: PresenceAnswer; clockSkew: number };
 
 export const initialState = (model: Model): State => ({
@@ -79,6 +85,7 @@ export const initialState = (model: Model): State => ({
   outbox: [],
   connection: 'connected',
   composing: noComposing,
+  former: new Map(),
   failed: new Map(),
   notice: undefined,
   clockSkew: 0,
@@ -89,10 +96,8 @@ export function reduce(state: State, action: Action): State {
   switch (action.type) {
     case 'event':
       return withEvent(state, action.event);
-    case 'snapshot': {
-      const presence = laterPresence(state.model.presence, action.model.presence);
-      return { ...state, model: { ...action.model, presence }, views: afterGap(state, action.shownKey) };
-    }
+    case 'snapshot':
+      return withSnapshot(state, action.model, action.shownKey);
     case 'opened':
       return arrivedIn({
         ...state,
@@ -132,6 +137,10 @@ export function reduce(state: State, action: Action): State {
       };
     case 'no draft':
       return { ...state, model: { ...state.model, writing: removeDraft(state.model.writing, action.draftId) } };
+    case 'listed': {
+      const listed = action.since.reduce<Listed>(applyToListed, listedOf(action.channels));
+      return { ...state, model: { ...state.model, listed } };
+    }
     case 'presences': {
       const model = { ...state.model, presence: withPresences(state.model.presence, action.answer) };
       return { ...state, model, clockSkew: action.clockSkew };
@@ -144,18 +153,37 @@ export function reduce(state: State, action: Action): State {
 const withoutKey = ({ failed }: State, page: Page): ReadonlyMap<string, string> =>
   new Map([...failed].filter(([key]) => key !== keyOf(page.narrow)));
 
-const readerOf = (model: Model): Reader => ({
+/** Without the model before an event, a page may be older than the event: then every place may have been muted. */
+const readerOf = (model: Model, before?: Model): Reader => ({
   ownId: model.ownId,
   isMuted: (place: Place) => isMutedTopic(model, place),
+  wasMuted: (place: Place) => before === undefined || isMutedTopic(before, place),
 });
+
+function withSnapshot(state: State, snapshot: Model, shownKey: string | undefined): State {
+  const presence = laterPresence(state.model.presence, snapshot.presence);
+  const { listed } = state.model;
+  const model = { ...snapshot, presence, listed };
+  return { ...state, model, former: formerAfter(state, model), views: afterGap(state, shownKey) };
+}
 
 function withEvent(state: State, event: ChatEvent): State {
   const model = applyToModel(state.model, event);
-  const { messages, views } = applyToViews(state, event, readerOf(model));
+  const { messages, views } = applyToViews(state, event, readerOf(model, state.model));
   const localId = event.type === 'message' ? event.local_message_id : undefined;
   const outbox = localId === undefined ? state.outbox : state.outbox.filter(({ id }) => id !== localId);
   const composing = applyToComposing(state.composing, event, model.ownId);
-  return arrivedIn({ ...state, model, messages, views, outbox, composing });
+  return arrivedIn({ ...state, model, former: formerAfter(state, model), messages, views, outbox, composing });
+}
+
+/** The names of the channels that the model no longer has, beside those from before. */
+function formerAfter({ former, model: before }: State, after: Model): State['former'] {
+  const collections = ['channels', 'archived', 'listed'] as const;
+  if (collections.every((name) => before[name] === after[name])) return former;
+  const gone = collections
+    .flatMap((name) => [...(before[name]?.values() ?? [])])
+    .filter(({ id }) => !collections.some((name) => after[name]?.has(id)));
+  return gone.length === 0 ? former : new Map([...former, ...gone.map(({ id, name }) => [id, name] as const)]);
 }
 
 function outboxAfter(

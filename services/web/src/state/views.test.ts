@@ -70,6 +70,14 @@ test('a list that may lack a moved message stays on screen, until it is loaded a
   expect(viewOf(again, lunch).isStale).toBe(false);
 });
 
+test('a topic may lack messages that were moved from another channel and kept their topic', () => {
+  const { subject: _, ...kept } = moveOf([105], 'lunch', 'lunch') as never as { subject: string };
+  const move = { ...kept, stream_id: 6, new_stream_id: channelId } as unknown as ChatEvent;
+  const state = stateWith(lunch);
+  const shown = reduce(state, { type: 'opened', page: pageOf(lunch, state, move) });
+  expect(viewOf(shown, lunch)).toMatchObject({ isStale: true });
+});
+
 test('a list that lost events stays, but new messages are not appended before it is loaded again', () => {
   const state = stateWith(lunch, { foundNewest: true });
   const fresh = reduce(state, { type: 'snapshot', model: state.model, shownKey: keyOf(lunch) });
@@ -87,4 +95,53 @@ test('a move matches the topic where the messages were, in any spelling', () => 
   expect(isMoveFrom(move, keyOf(topicPlace(channelId, '✔ lunch')))).toBe(false);
   expect(isMoveFrom(move, keyOf(topicPlace(6, 'lunch')))).toBe(false);
   expect(isMoveFrom({ ...move, orig_subject: undefined } as never, keyOf(lunch))).toBe(false);
+});
+
+const policyOf = (topic_name: string, visibility_policy: number): ChatEvent =>
+  ({ type: 'user_topic', stream_id: channelId, topic_name, visibility_policy }) as unknown as ChatEvent;
+const ofChannel = (op: string, more: object): ChatEvent => ({ type: 'subscription', op, ...more }) as never;
+const channelMuted = (value: boolean): ChatEvent =>
+  ofChannel('update', { stream_id: channelId, property: 'is_muted', value });
+const arrivalOf = (id: number, topic: string): ChatEvent =>
+  ({ type: 'message', message: messageOf(id, topic), flags: ['read'] }) as unknown as ChatEvent;
+const channels = new Map([[channelId, { id: channelId, isMuted: false, isArchived: false, permissions: {} }]]);
+const wholeModel = {
+  ...{ ...model, channels, archived: new Map(), unread: new Map(), archivedUnread: new Map(), followed: new Map() },
+  marks: { mentions: new Set() },
+};
+
+/** The feed with messages of two topics after some events. */
+function feedAfter(...events: ChatEvent[]): Pick<View, 'ids' | 'isStale'> {
+  const messages = [messageOf(1, 'noise'), messageOf(2, 'lunch')];
+  const page: Page = { narrow: feed, messages, foundOldest: true, foundNewest: true, since: [] };
+  const opened = reduce(initialState(wholeModel as never), { type: 'opened', page });
+  const { ids, isStale } = viewOf(
+    events.reduce((state, event) => reduce(state, { type: 'event', event }), opened),
+    feed,
+  );
+  return { ids, isStale };
+}
+
+test('messages of a muted topic or channel leave the feed', () => {
+  const arrivals = [arrivalOf(3, 'noise'), arrivalOf(4, 'lunch')];
+  expect(feedAfter(policyOf('noise', 1), ...arrivals)).toEqual({ ids: [2, 4], isStale: false });
+  expect(feedAfter(channelMuted(true), ...arrivals)).toEqual({ ids: [], isStale: false });
+  expect(feedAfter(policyOf('lunch', 3), channelMuted(true), ...arrivals)).toEqual({ ids: [2, 4], isStale: false });
+});
+
+test('the feed is loaded again when messages of it were missing, but not when a topic is followed', () => {
+  expect(feedAfter(policyOf('noise', 1), policyOf('noise', 0)).isStale).toBe(true);
+  expect(feedAfter(channelMuted(true), policyOf('lunch', 2)).isStale).toBe(true);
+  expect(feedAfter(channelMuted(true), channelMuted(false)).isStale).toBe(true);
+  expect(feedAfter(policyOf('noise', 3), policyOf('lunch', 2))).toEqual({ ids: [1, 2], isStale: false });
+  const peers = { stream_ids: [channelId], user_ids: [8] };
+  expect(feedAfter(ofChannel('peer_add', peers)).isStale).toBe(false);
+});
+
+test('a page of the feed that may be older than the end of a muting is loaded again', () => {
+  const opened = reduce(initialState(wholeModel as never), {
+    type: 'opened',
+    page: { narrow: feed, messages: [], foundOldest: true, foundNewest: true, since: [policyOf('noise', 0)] },
+  });
+  expect(viewOf(opened, feed).isStale).toBe(true);
 });

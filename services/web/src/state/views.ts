@@ -1,5 +1,6 @@
 import type { ChatEvent } from '@natter/client';
-import { holds, keyOf, type Message, type Narrow, type Place, placeOf, type Reaction, topicPlace } from './place.ts';
+import { reactionsAfter, withFlag, withSubmessage, withText } from './message-changes.ts';
+import { holds, keyOf, type Message, type Narrow, type Place, placeOf, topicPlace } from './place.ts';
 
 /** A loaded part of a narrow: consecutive messages of it. */
 export interface View {
@@ -119,6 +120,8 @@ export const afterGap = ({ views }: Shown, shownKey: string | undefined): Readon
 export interface Reader {
   ownId: number;
   isMuted: (place: Place) => boolean;
+  /** Before the event. */
+  wasMuted: (place: Place) => boolean;
 }
 
 /** Applies an event to the views; a second application changes nothing. */
@@ -139,27 +142,12 @@ export function applyToViews(shown: Shown, event: ChatEvent, reader: Reader): Sh
       }));
     case 'submessage':
       return change(shown, [event.message_id], (message) => withSubmessage(message, event));
+    case 'user_topic':
+    case 'subscription':
+      return withMuting(shown, event, reader);
     default:
       return shown;
   }
-}
-
-function withSubmessage(message: Message, event: Extract<ChatEvent, { type: 'submessage' }>): Message {
-  const { submessage_id: id, message_id, sender_id, msg_type, content } = event;
-  if (message.submessages.some((one) => one.id === id)) return message;
-  return { ...message, submessages: [...message.submessages, { id, message_id, sender_id, msg_type, content }] };
-}
-
-function reactionsAfter(message: Message, event: Extract<ChatEvent, { type: 'reaction' }>): readonly Reaction[] {
-  const { emoji_name, emoji_code, reaction_type, user_id } = event;
-  const others = message.reactions.filter(
-    (one) => one.user_id !== user_id || one.emoji_code !== emoji_code || one.reaction_type !== reaction_type,
-  );
-  if (event.op === 'remove') return others;
-  // One that is there already keeps its place.
-  return others.length < message.reactions.length
-    ? message.reactions
-    : [...others, { emoji_name, emoji_code, reaction_type, user_id }];
 }
 
 function arrived(shown: Shown, message: Message, reader: Reader): Shown {
@@ -176,9 +164,29 @@ function traitsOf(message: Message, reader: Reader) {
   return { place, isMuted: reader.isMuted(place), flags: message.flags };
 }
 
-function withFlag(message: Message, flag: string, isSet: boolean): Message {
-  if (message.flags.includes(flag) === isSet) return message;
-  return { ...message, flags: isSet ? [...message.flags, flag] : message.flags.filter((one) => one !== flag) };
+type MutingEvent = Extract<ChatEvent, { type: 'user_topic' | 'subscription' }>;
+
+/** Muted places leave the feed. It lacks the messages of places that are no longer muted. */
+function withMuting(shown: Shown, event: MutingEvent, reader: Reader): Shown {
+  const key = keyOf({ kind: 'feed' });
+  const feed = shown.views.get(key);
+  if (!feed) return shown;
+  const ids = feed.ids.filter((id) => {
+    const message = shown.messages.get(id);
+    return !message || holds(feed.narrow, traitsOf(message, reader));
+  });
+  const isStale = feed.isStale || mayEnterFeed(event, reader);
+  if (isStale === feed.isStale && ids.length === feed.ids.length) return shown;
+  return { ...shown, views: new Map(shown.views).set(key, { ...feed, ids, isStale }) };
+}
+
+function mayEnterFeed(event: MutingEvent, { isMuted, wasMuted }: Reader): boolean {
+  if (event.type === 'user_topic') {
+    const place = topicPlace(event.stream_id, event.topic_name);
+    return wasMuted(place) && !isMuted(place);
+  }
+  if (event.op === 'update') return event.property === 'is_muted' && event.value === false;
+  return event.op === 'add' || event.op === 'remove';
 }
 
 /** The messages after the reader has read some; known before the event says so. */
@@ -194,13 +202,12 @@ function flagged(shown: Shown, event: Extract<ChatEvent, { type: 'update_message
 type UpdateEvent = Extract<ChatEvent, { type: 'update_message' }>;
 
 function updated(shown: Shown, event: UpdateEvent, reader: Reader): Shown {
-  const { rendered_content, subject, new_stream_id, stream_name, edit_timestamp, rendering_only } = event;
+  const { rendered_content, subject, new_stream_id, stream_name, edit_timestamp } = event;
   const moved = isResolved(event) ? {} : { last_moved_timestamp: edit_timestamp };
   let next = shown;
   if (rendered_content !== undefined) {
-    const edited = rendering_only ? {} : { last_edit_timestamp: edit_timestamp };
-    const flags = event.flags;
-    next = change(next, [event.message_id], (message) => ({ ...message, content: rendered_content, flags, ...edited }));
+    const { flags } = event;
+    next = change(next, [event.message_id], (message) => withText(message, event, rendered_content));
     next = withoutMatches(next, event.message_id);
     const isNew = holds({ kind: 'mentions' }, { place: topicPlace(0, ''), isMuted: false, flags });
     next = arranged(next, [event.message_id], reader, ({ kind }) => kind === 'mentions' && isNew);
@@ -217,8 +224,8 @@ function updated(shown: Shown, event: UpdateEvent, reader: Reader): Shown {
         }
       : message,
   );
-  const target =
-    event.stream_id === undefined ? undefined : topicPlace(new_stream_id ?? event.stream_id, subject ?? '');
+  const topic = subject ?? event.orig_subject ?? '';
+  const target = event.stream_id === undefined ? undefined : topicPlace(new_stream_id ?? event.stream_id, topic);
   const mayLack = (narrow: Narrow): boolean =>
     target !== undefined && holds(narrow, { place: target, isMuted: reader.isMuted(target), flags: [] });
   return arranged(next, event.message_ids, reader, mayLack);

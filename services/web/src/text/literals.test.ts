@@ -26,8 +26,10 @@ function literalsIn(source: string): string[] {
   const shown = (node: unknown): void => {
     if (!isNode(node)) return;
     if (node.type === 'Literal' && typeof node.value === 'string') add(node.value);
-    if (node.type === 'TemplateLiteral')
+    if (node.type === 'TemplateLiteral') {
       for (const { value } of node.quasis as { value: { raw: string } }[]) add(value.raw);
+      for (const one of node.expressions as Node[]) shown(one);
+    }
     if (node.type === 'ConditionalExpression') for (const side of [node.consequent, node.alternate]) shown(side);
     if (node.type === 'LogicalExpression') shown(node.right);
     if (node.type === 'JSXExpressionContainer') shown(node.expression);
@@ -56,8 +58,8 @@ const isControl = (attribute: Node, source: string): boolean =>
   /^<[a-z]/.test(source.slice(source.lastIndexOf('<', attribute.start)));
 
 test('the check finds texts of elements, attributes and conditions, and ignores other strings', () => {
-  const bad = `<p title="A title" className="a b">Some text{x ? 'one' : \`two \${y}\`}<Tool name="Bold" /></p>`;
-  expect(literalsIn(bad).toSorted()).toEqual(['A title', 'Bold', 'Some text', 'one', 'two']);
+  const bad = `<p title="A title" className="a b">Some text{x ? 'one' : \`two \${y}\`}<Tool name={\`\${x}\${y ? ', three' : ''}\`} /></p>`;
+  expect(literalsIn(bad).toSorted()).toEqual([', three', 'A title', 'Some text', 'one', 'two']);
   expect(literalsIn(`<p className="a b" dir="auto"><input name="theme" /> – {t('close')} {f('x')}</p>`)).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useRef, useState } from 'react';
-import { onLogOut } from '../session/login.ts';
 import { t } from '../text/text.ts';
+import { useAskedLogOut } from './log-out.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected } from './session-context.tsx';
 import { StatusEmoji } from './status.tsx';
@@ -27,7 +27,7 @@ export function AccountMenu() {
   };
   return (
     <>
-      <form ref={form} method="post" action="/accounts/logout" onSubmit={onLogOut} hidden />
+      <form ref={form} method="post" action="/accounts/logout" onSubmit={useAskedLogOut(false)} hidden />
       <Menu.Root modal={false}>
         <Menu.Trigger className="account" aria-label={t('accountOf', { name })}>
           <span className="name">{name}</span>

@@ -5,7 +5,6 @@ import {
   lazyRouteComponent,
   Outlet,
   RouterProvider,
-  useNavigate,
   useRouterState,
 } from '@tanstack/react-router';
 import { type MouseEvent, useEffect, useState } from 'react';
@@ -17,14 +16,18 @@ import { Banner } from './banner.tsx';
 import { Conversation } from './conversation.tsx';
 import { useDesktopNotifications } from './desktop-notifications.ts';
 import { Dialogs } from './dialogs.tsx';
-import { idsOf, isLinkToNewChannel, linkTo, targetOfLink, topicOf } from './links.ts';
+import { idsOf, isLinkToNewChannel, targetOfLink, topicOf } from './links.ts';
+import { useLostEdits } from './lost-edits.ts';
 import { PageNotice } from './notice.tsx';
 import { openDialog } from './open-dialog.ts';
 import { openPicture } from './pictures.ts';
+import { useRefusals } from './refusals.ts';
 import { SessionContext, useSelected, useSession } from './session-context.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { Sidebar } from './sidebar.tsx';
+import { useUnloadQuestion } from './unload-question.ts';
 import { useUnreadIcon } from './unread-icon.ts';
+import { useOpenTarget } from './use-open-target.ts';
 import './reading.css';
 
 export function App({ session }: { session: Session }) {
@@ -36,21 +39,25 @@ export function App({ session }: { session: Session }) {
 }
 
 function Frame() {
-  const navigate = useNavigate();
+  const openTarget = useOpenTarget();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
   useEffect(() => {
     const open = (): void => {
       const target = targetOfLink(location.hash);
-      if (target) void navigate({ ...linkTo(target.narrow, target.near), replace: true });
+      if (target) openTarget(target, { replace: true });
     };
     open();
     addEventListener('hashchange', open);
     return () => removeEventListener('hashchange', open);
-  }, [navigate]);
+  }, []);
+  const session = useSession();
   useShortcuts();
-  useDesktopNotifications(useSession());
+  useDesktopNotifications(session);
+  useRefusals(session);
+  useLostEdits(session);
+  useUnloadQuestion(session);
   useUnreadIcon();
   /** Messages contain links to conversations, which are pages of this client. */
   const follow = (event: MouseEvent): void => {
@@ -62,7 +69,7 @@ function Frame() {
     if (!target && !isNewChannel && !openPicture(link)) return;
     event.preventDefault();
     if (isNewChannel) openDialog({ name: 'channels' });
-    if (target) void navigate(linkTo(target.narrow, target.near));
+    if (target) openTarget(target);
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: links have the role; this handles those of messages.
@@ -186,8 +193,21 @@ function NotFound() {
   );
 }
 
+/** Shown instead of the page after an error in its program, which the console reports. */
+function Failed() {
+  return (
+    <main className="blank">
+      <h1>{t('somethingWentWrong')}</h1>
+      <button type="button" onClick={() => location.reload()}>
+        {t('loadThePageAgain')}
+      </button>
+    </main>
+  );
+}
+
 const router = createRouter({
   routeTree: rootRoute.addChildren([...lists, inbox, recent, search, channel, topic, direct]),
+  defaultErrorComponent: Failed,
 });
 
 declare module '@tanstack/react-router' {

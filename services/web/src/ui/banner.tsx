@@ -4,6 +4,7 @@ import { useSelected } from './session-context.tsx';
 const texts = {
   connected: '',
   reconnecting: t('reconnectingWhatYouWriteIsSentWhen'),
+  unsent: t('connectedButWhatYouWroteWaits'),
   'caught up': t('connectedAgainEverythingIsUpToDate'),
 };
 

@@ -6,7 +6,9 @@ import { ComboField } from './combo-field.tsx';
 import { Check, Field } from './field.tsx';
 import { channelName, personName } from './names.ts';
 import { ProblemField } from './problem-field.tsx';
+import { SelectOptions } from './select-options.tsx';
 import { useDirectory, useSelected } from './session-context.tsx';
+import type { useFile } from './use-file.ts';
 
 export const kinds = [
   [botKinds.generic, t('readsAndWritesWithTheApi')],
@@ -47,6 +49,25 @@ export function NameField({ value, problem, onChange }: FieldProps<string>) {
   );
 }
 
+interface PictureFieldProps {
+  label: string;
+  problem: string | undefined;
+  picture: ReturnType<typeof useFile>;
+}
+
+export function PictureField({ label, problem, picture }: PictureFieldProps) {
+  return (
+    <ProblemField label={label} problem={problem}>
+      <input
+        ref={picture.field}
+        type="file"
+        accept="image/*"
+        onChange={(event) => picture.choose(event.target.files?.[0])}
+      />
+    </ProblemField>
+  );
+}
+
 interface CallFieldsProps extends FieldProps<string> {
   format: number;
   onFormat: (format: number) => void;
@@ -61,11 +82,7 @@ export function CallFields({ value, problem, onChange, format, onFormat }: CallF
       </ProblemField>
       <Field label={t('formOfTheCalls')}>
         <select value={format} onChange={(event) => onFormat(Number(event.target.value))}>
-          {interfaces.map(([number, text]) => (
-            <option key={number} value={number}>
-              {text}
-            </option>
-          ))}
+          <SelectOptions of={interfaces} />
         </select>
       </Field>
     </>

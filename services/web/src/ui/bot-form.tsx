@@ -2,12 +2,21 @@ import type { FormEvent } from 'react';
 import { type Bot, botKinds } from '../state/bots.ts';
 import type { Model } from '../state/model.ts';
 import { t } from '../text/text.ts';
-import { botCauses, CallFields, type ChosenChannel, DefaultFields, NameField, OwnerField } from './bot-fields.tsx';
+import {
+  botCauses,
+  CallFields,
+  type ChosenChannel,
+  DefaultFields,
+  NameField,
+  OwnerField,
+  PictureField,
+} from './bot-fields.tsx';
+import { currentName } from './current-name.ts';
 import { Field } from './field.tsx';
-import { currentName } from './listed-channels.ts';
 import { Outcome } from './outcome.tsx';
-import { ProblemField, problemsOf } from './problem-field.tsx';
+import { problemsOf } from './problem-field.tsx';
 import { roles } from './roles.ts';
+import { SelectOptions } from './select-options.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useFile } from './use-file.ts';
 import { useForm } from './use-form.ts';
@@ -67,14 +76,7 @@ export function BotForm({ bot, task }: { bot: Bot; task: Task }) {
   return (
     <form className="stack panel" onSubmit={save}>
       <NameField value={values.full_name} problem={problems.of('name')} onChange={(full_name) => set({ full_name })} />
-      <ProblemField label={t('newPicture')} problem={problems.of('picture')}>
-        <input
-          ref={picture.field}
-          type="file"
-          accept="image/*"
-          onChange={(event) => picture.choose(event.target.files?.[0])}
-        />
-      </ProblemField>
+      <PictureField label={t('newPicture')} problem={problems.of('picture')} picture={picture} />
       <OwnerField owner={values.bot_owner_id} onChange={(bot_owner_id) => set({ bot_owner_id })} />
       <RoleField model={model} values={values} onChange={(role) => set({ role })} />
       {bot.kind === botKinds.outgoing && (
@@ -114,13 +116,7 @@ function RoleField({ model, values: { role, bot_owner_id }, onChange }: RoleFiel
   return (
     <Field label={t('role')}>
       <select value={role} onChange={(event) => onChange(Number(event.target.value))}>
-        {roles
-          .filter(([value]) => value >= highest || value === role)
-          .map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
+        <SelectOptions of={roles.filter(([value]) => value >= highest || value === role)} />
       </select>
     </Field>
   );

@@ -1,10 +1,11 @@
 import { type FormEvent, useState } from 'react';
 import { botKinds } from '../state/bots.ts';
 import { t } from '../text/text.ts';
-import { botCauses, CallFields, kinds, NameField } from './bot-fields.tsx';
+import { botCauses, CallFields, kinds, NameField, PictureField } from './bot-fields.tsx';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { ProblemField, problemsOf } from './problem-field.tsx';
+import { SelectOptions } from './select-options.tsx';
 import { useSession } from './session-context.tsx';
 import { useFile } from './use-file.ts';
 import { useTask } from './use-task.ts';
@@ -56,13 +57,7 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
       </ProblemField>
       <Field label={t('botKind')}>
         <select value={kind} onChange={(event) => setChosen(Number(event.target.value))}>
-          {kinds.map(([value, text]) =>
-            mayAll || value === botKinds.incoming ? (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ) : null,
-          )}
+          <SelectOptions of={kinds.filter(([value]) => mayAll || value === botKinds.incoming)} />
         </select>
       </Field>
       {isOutgoing && (
@@ -74,14 +69,7 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
           onFormat={(format) => set({ interface: format })}
         />
       )}
-      <ProblemField label={t('pictureOfTheBot')} problem={problems.of('picture')}>
-        <input
-          ref={picture.field}
-          type="file"
-          accept="image/*"
-          onChange={(event) => picture.choose(event.target.files?.[0])}
-        />
-      </ProblemField>
+      <PictureField label={t('pictureOfTheBot')} problem={problems.of('picture')} picture={picture} />
       <button type="submit" className="primary" disabled={task.isBusy || !isComplete}>
         {t('createTheBot')}
       </button>

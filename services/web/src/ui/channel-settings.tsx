@@ -5,11 +5,12 @@ import { isPermitted, may } from '../state/permissions.ts';
 import type { GroupSetting } from '../state/writing-snapshot.ts';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
+import { currentName } from './current-name.ts';
 import { Field } from './field.tsx';
-import { currentName } from './listed-channels.ts';
 import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
 import { PermissionFields } from './permission-field.tsx';
+import { SelectOptions } from './select-options.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useChannelData } from './use-channel-data.ts';
 import { useForm } from './use-form.ts';
@@ -256,11 +257,7 @@ function Choice({ label, value, options, task, onChange }: ChoiceProps) {
     <label className="permission">
       <span>{label}</span>
       <select value={value} disabled={task.isBusy} onChange={(event) => onChange(event.target.value)}>
-        {options.map(([one, text]) => (
-          <option key={one} value={one}>
-            {text}
-          </option>
-        ))}
+        <SelectOptions of={options} />
       </select>
     </label>
   );

@@ -1,13 +1,15 @@
-import { type FormEvent, useCallback, useState } from 'react';
+import { type FormEvent, useState } from 'react';
+import type { ListedChannel } from '../state/listed.ts';
 import { t } from '../text/text.ts';
 import { ChannelSettings } from './channel-settings.tsx';
+import { currentName } from './current-name.ts';
 import { Check, Field } from './field.tsx';
-import { currentName, type Listed, listedChannels } from './listed-channels.ts';
 import { Modal } from './modal.tsx';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
+import { SearchField } from './search-field.tsx';
 import { useSelected, useSession } from './session-context.tsx';
-import { useChannelData } from './use-channel-data.ts';
+import { useAllChannels } from './use-all-channels.ts';
 import { useForm } from './use-form.ts';
 import { useNewForm } from './use-new-form.ts';
 import { type Task, useTask } from './use-task.ts';
@@ -16,33 +18,17 @@ const shown = 100;
 
 /** All channels that the person may see. */
 export default function Channels() {
-  const { client } = useSession();
   const [filter, setFilter] = useState('');
   const creation = useNewForm();
   const [open, setOpen] = useState<number>();
-  const fetch = useCallback(() => listedChannels(client), [client]);
-  const { data: all, loading } = useChannelData(fetch);
+  const { all, loading } = useAllChannels();
   const wanted = filter.trim().toLowerCase();
   const found = (all ?? []).filter(({ name }) => name.toLowerCase().includes(wanted));
   return (
     <Modal title={t('channels')} isWide>
       <div className="row">
-        <input
-          type="search"
-          aria-label={t('findChannels')}
-          placeholder={t('findChannels')}
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
-        <button
-          type="button"
-          className="primary"
-          ref={creation.button}
-          aria-expanded={creation.isOpen}
-          onClick={creation.toggle}
-        >
-          {t('newChannel')}
-        </button>
+        <SearchField label={t('findChannels')} text={filter} onChange={setFilter} />
+        <button {...creation.button}>{t('newChannel')}</button>
       </div>
       {creation.isOpen && (
         <NewChannel task={creation.task} onMade={(id) => setOpen((now) => now ?? id)} onEmptied={creation.close} />
@@ -66,7 +52,7 @@ export default function Channels() {
 }
 
 interface ChannelCardProps {
-  listed: Listed;
+  listed: ListedChannel;
   isOpen: boolean;
   onToggle: () => void;
 }

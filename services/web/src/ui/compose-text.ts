@@ -1,3 +1,5 @@
+import { insertText } from './insert-text.ts';
+
 /** Text for the compose box of a conversation that is about to open. */
 let pending: { key: string; text: string } | undefined;
 
@@ -8,8 +10,7 @@ function insert(text: string): boolean {
   box.focus();
   if (text === '') return true;
   const before = box.value === '' || box.value.endsWith('\n') ? '' : '\n';
-  box.setRangeText(before + text, box.value.length, box.value.length, 'end');
-  box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  insertText(box, before + text, box.value.length, box.value.length);
   return true;
 }
 

@@ -1,13 +1,11 @@
 import { type ReactNode, useRef } from 'react';
 import { t } from '../text/text.ts';
 
-interface ToolbarProps {
+interface ToolsProps {
   isPreview: boolean;
-  isBlocked: boolean;
   onPreview: () => void;
   onFiles: (files: readonly File[]) => void;
   onEmoji: () => void;
-  onSchedule: (() => void) | undefined;
 }
 
 const icons = {
@@ -17,10 +15,11 @@ const icons = {
   clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zm0-14v5l3.5 2',
 };
 
-export function Toolbar({ isPreview, isBlocked, onPreview, onFiles, onEmoji, onSchedule }: ToolbarProps) {
+/** For the text of every message that is written. */
+export function Tools({ isPreview, onPreview, onFiles, onEmoji }: ToolsProps) {
   const files = useRef<HTMLInputElement>(null);
   return (
-    <div className="compose-tools">
+    <>
       <input
         ref={files}
         type="file"
@@ -40,6 +39,20 @@ export function Toolbar({ isPreview, isBlocked, onPreview, onFiles, onEmoji, onS
       <Tool name={t('preview')} isPressed={isPreview} onClick={onPreview}>
         <Icon path={icons.preview} />
       </Tool>
+    </>
+  );
+}
+
+interface ToolbarProps {
+  tools: ToolsProps;
+  isBlocked: boolean;
+  onSchedule: (() => void) | undefined;
+}
+
+export function Toolbar({ tools, isBlocked, onSchedule }: ToolbarProps) {
+  return (
+    <div className="compose-tools">
+      <Tools {...tools} />
       <span className="space" />
       {onSchedule && (
         <Tool name={t('sendLater')} isDisabled={isBlocked} onClick={onSchedule}>

@@ -1,6 +1,5 @@
 import { type RefObject, useLayoutEffect, useSyncExternalStore } from 'react';
-import { linkAfter, type Upload } from '../session/uploads.ts';
-import type { Place } from '../state/place.ts';
+import { type DraftBox, linkAfter, type Upload } from '../session/uploads.ts';
 import { t } from '../text/text.ts';
 import { insertText } from './insert-text.ts';
 import { Phrase } from './phrase.tsx';
@@ -15,11 +14,8 @@ export interface ShownUploads {
 }
 
 /** The files of a draft on their way. Each becomes a link in the text. */
-export function useUploads(
-  key: string,
-  place: Place | undefined,
-  box: RefObject<HTMLTextAreaElement | null>,
-): ShownUploads {
+export function useUploads(draft: DraftBox, box: RefObject<HTMLTextAreaElement | null>): ShownUploads {
+  const { key } = draft;
   const { uploads } = useSession().writer;
   const all = useSyncExternalStore(uploads.subscribe, () => uploads.of(key));
   // Ends together with the box, so that no link is put into a box that has gone.
@@ -35,7 +31,7 @@ export function useUploads(
   return {
     all,
     isBusy: all.some(({ problem }) => problem === undefined),
-    add: (files) => uploads.add({ key, place }, files),
+    add: (files) => uploads.add(draft, files),
     remove: (one) => uploads.remove(key, one),
   };
 }

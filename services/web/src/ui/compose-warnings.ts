@@ -1,7 +1,7 @@
 import type { Place } from '../state/place.ts';
 import { t } from '../text/text.ts';
 
-interface Warnings {
+export interface Warnings {
   /** How many characters may follow. */
   left: number;
   mention: string | undefined;
@@ -16,10 +16,16 @@ interface Bounds {
   mayMentionMany: boolean;
 }
 
+/** How many characters may follow a text; below 0 if it is longer than a message may be. Spaces at its end do not count. */
+export function charactersLeft(text: string, limit: number): number {
+  const sent = text.trimEnd();
+  return limit - (sent.length < limit / 2 ? sent.length : [...sent].length);
+}
+
 export function warningsOf(text: string, place: Place | undefined, { characters, mayMentionMany }: Bounds): Warnings {
   const name = place?.kind === 'topic' ? wildcard.exec(text)?.[1] : undefined;
   return {
-    left: characters - (text.length < characters / 2 ? text.length : [...text].length),
+    left: charactersLeft(text, characters),
     mention: name === undefined || mayMentionMany ? undefined : t('wildcardWarning', { name, limit: largeChannel }),
   };
 }

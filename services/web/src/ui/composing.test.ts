@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOfInputMethod } from './composing.ts';
+import { isOfInputMethod, isSendKey } from './composing.ts';
 
 test.each([
   ['a key during a composition', { isComposing: true, keyCode: 229 }, true],
@@ -8,4 +8,17 @@ test.each([
   ['Enter', { isComposing: false, keyCode: 13 }, false],
 ])('whether %s belongs to an input method', (_, event, expected) => {
   expect(isOfInputMethod(event)).toBe(expected);
+});
+
+const none = { key: 'Enter', shiftKey: false, ctrlKey: false, metaKey: false, isComposing: false, keyCode: 13 };
+
+test.each([
+  ['Enter', none, true, false],
+  ['Shift+Enter', { ...none, shiftKey: true }, false, false],
+  ['Ctrl+Enter', { ...none, ctrlKey: true }, true, true],
+  ['Cmd+Enter', { ...none, metaKey: true }, true, true],
+  ['another key', { ...none, key: 'a', ctrlKey: true }, false, false],
+  ['an Enter of an input method', { ...none, keyCode: 229 }, false, false],
+])('whether %s sends the text', (_, event, withSetting, without) => {
+  expect([true, false].map((choice) => isSendKey(event, () => choice))).toEqual([withSetting, without]);
 });

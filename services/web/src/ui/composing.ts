@@ -7,3 +7,11 @@ const inputMethodKeyCode = 229;
  */
 export const isOfInputMethod = ({ isComposing, keyCode }: Pick<KeyboardEvent, 'isComposing' | 'keyCode'>): boolean =>
   isComposing || keyCode === inputMethodKeyCode;
+
+type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'isComposing' | 'keyCode'>;
+
+/** Whether a key sends a text: Enter if it is meant to, and Ctrl+Enter always. Only an Enter asks for the choice. */
+export const isSendKey = (event: Key, enterSends: () => boolean): boolean =>
+  event.key === 'Enter' &&
+  !isOfInputMethod(event) &&
+  (event.ctrlKey || event.metaKey || (!event.shiftKey && enterSends()));

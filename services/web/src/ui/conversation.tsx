@@ -1,5 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { newestId } from '../session/message-pages.ts';
+import { covers } from '../state/bounds.ts';
 import { textOf } from '../state/edits.ts';
 import { keyOf, type Narrow, type Place } from '../state/place.ts';
 import { isMoveFrom, lacksPlace } from '../state/views.ts';
@@ -10,10 +12,13 @@ import { useReadingLock } from './desktop-notifications.ts';
 import { useFollow } from './lead-on.ts';
 import { isPlace, linkTo } from './links.ts';
 import { MessageList } from './message-list.tsx';
-import { titleOf } from './names.ts';
+import { headingOf, titleOf } from './names.ts';
 import { usePageTitle } from './page-title.ts';
-import { useDirectory, useSelected, useSession } from './session-context.tsx';
+import { useEntry } from './reader-places.ts';
+import { useDirectory, useDirectoryFor, useSelected, useSession } from './session-context.tsx';
+import { SubscribeHint } from './subscribe-hint.tsx';
 import { TopicMenu } from './topic-menu.tsx';
+import { UnlistedMessages } from './unlisted-messages.tsx';
 
 interface ConversationProps {
   narrow: Narrow;
@@ -27,20 +32,28 @@ interface ConversationProps {
 export function Conversation({ narrow, near, empty, children }: ConversationProps) {
   const session = useSession();
   const key = keyOf(narrow);
-  const directory = useDirectory();
+  const directory = useDirectoryFor(narrow);
   const view = useSelected((state) => state.views.get(key));
   const problem = useSelected((state) => state.failed.get(key));
-  const title = titleOf(directory, narrow);
+  const title = headingOf(directory, narrow);
   usePageTitle(title);
   useReadingLock(directory.ownId, narrow);
+  const entry = useEntry(key, near);
+  const start = entry.place?.id ?? near;
   const isStale = view?.isStale ?? true;
+  const opened = useRef('');
   useEffect(() => {
-    session.shown = { narrow, topId: near };
+    session.shown = { narrow, topId: start };
     session.reading.keepsUnread = false;
     const known = session.state.views.get(key);
-    if (known && (near !== undefined || lacksPlace(session.state, known))) void session.open(narrow, near);
+    // The list on screen goes to another place only when it is loaded there.
+    const isOnScreen = opened.current === key;
+    opened.current = key;
+    const isThere = known && entry.place && !isOnScreen && covers(known, entry.place.id);
+    if (known && !isThere && (start !== undefined || lacksPlace(session.state, known)))
+      void session.open(narrow, start);
     composeIsShown(key);
-  }, [session, key, near]);
+  }, [session, key, entry]);
   useEffect(() => {
     // At the place of the reader, who may have scrolled since the page was opened.
     if (isStale) void session.open(narrow, session.shown?.topId);
@@ -55,20 +68,9 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
       </div>
       {children}
       {view ? (
-        <MessageList view={view} near={near} {...(empty === undefined ? {} : { empty })} />
+        <MessageList view={view} near={near} entry={entry} {...(empty === undefined ? {} : { empty })} />
       ) : (
-        <div className="empty">
-          {problem === undefined ? (
-            <p role="status">{t('loadingMessages')}</p>
-          ) : (
-            <>
-              <p role="alert">{t('messagesNotLoaded', { problem })}</p>
-              <button type="button" onClick={() => void session.open(narrow, near)}>
-                {t('tryAgain')}
-              </button>
-            </>
-          )}
-        </div>
+        <UnlistedMessages narrow={narrow} problem={problem} onRetry={() => void session.open(narrow, start)} />
       )}
       <Writing narrow={narrow} />
     </main>
@@ -123,14 +125,15 @@ function useLeft(narrow: Narrow): void {
     let isCurrent = true;
     const end = session.onEvent((event) => {
       if (!isMoveFrom(event, key) || session.state.views.get(key)?.ids.length !== 0) return;
-      const topId = session.shown?.topId;
+      const { topId } = session.shown ?? {};
+      const top = topId === newestId ? undefined : topId;
       const [newest, before] = event.message_ids.toSorted((a, b) => b - a);
       const placeOf = async (id: number | undefined) => (id === undefined ? undefined : session.placeOf(id));
       const findPlace = async (): Promise<Place | undefined> =>
         // The newest one may be a notice that was deleted with the move. Undefined where the reader may not read.
         (await placeOf(newest)) ?? (await placeOf(before));
       void findPlace().then((place) => {
-        if (isCurrent && place && keyOf(place) !== key) follow(narrow, place, topId);
+        if (isCurrent && place && keyOf(place) !== key) follow(narrow, place, top);
       });
     });
     return () => {
@@ -145,7 +148,7 @@ function Writing({ narrow }: { narrow: Narrow }) {
   if (!isPlace(narrow) && narrow.kind !== 'channel')
     return <p className="compose-hint">{t('openAConversationToWriteInIt')}</p>;
   if (narrow.kind !== 'direct' && !directory.channels.has(narrow.channelId))
-    return <p className="compose-hint">{t('youAreNotSubscribedToThisChannel')}</p>;
+    return <SubscribeHint channelId={narrow.channelId} />;
   return isPlace(narrow) ? (
     <Compose place={narrow as Place} label={t('messageTo', { title: titleOf(directory, narrow) })} />
   ) : (

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { t } from '../text/text.ts';
 import { Dialog } from './dialog.tsx';
+import { focusList, focusMessage, neighbourOf } from './editing.ts';
 import { closeAfter, closeDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
@@ -9,7 +10,10 @@ export default function DeleteDialog({ messageId }: { messageId: number }) {
   const [isDeleting, setDeleting] = useState(false);
   const confirm = async (): Promise<void> => {
     setDeleting(true);
-    await closeAfter(() => session.actions.delete(messageId));
+    const neighbour = neighbourOf(messageId);
+    const isDeleted = await closeAfter(() => session.actions.delete(messageId));
+    // The browser gives the focus back to the deleted message first.
+    if (isDeleted) setTimeout(() => focusMessage(neighbour) || focusList());
   };
   return (
     <Dialog title={t('deleteThisMessage')}>

@@ -6,6 +6,7 @@ import { type Alert, alertOf } from '../state/alerts.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { linkTo } from './links.ts';
 import { type Directory, titleOf } from './names.ts';
+import { afterName } from './status-text.ts';
 
 /** `unavailable` where the browser permits no notifications to pages that came unencrypted. */
 export type Permission = NotificationPermission | 'unavailable';
@@ -95,9 +96,9 @@ class Notifier {
 
   #show(alert: Alert): void {
     const { model } = this.#session.state;
-    const { id, content } = alert.message;
+    const { id, content, is_me_message, sender_full_name } = alert.message;
     const options = {
-      body: plainText(content),
+      body: is_me_message ? `${sender_full_name} ${plainText(afterName(content))}` : plainText(content),
       tag: `natter ${id}`,
       icon: '/assets/icon.svg',
       silent: !alert.hasSound,

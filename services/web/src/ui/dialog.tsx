@@ -1,5 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import { Notice } from './notice.tsx';
+import { closeDialog } from './open-dialog.ts';
+import { useClickBeside } from './use-click-beside.ts';
 import { useDialogElement } from './use-dialog-element.ts';
 
 interface DialogProps {
@@ -19,7 +21,7 @@ export function Dialog({ title, isTitleHidden = false, children }: DialogProps) 
       className="dialog"
       aria-labelledby={titleId}
       onKeyDown={element.onKeyDown}
-      onClick={(event) => event.target === event.currentTarget && event.currentTarget.close()}
+      {...useClickBeside(closeDialog)}
     >
       <div className="dialog-body">
         <h2 id={titleId} className={isTitleHidden ? 'hidden' : undefined}>

@@ -1,20 +1,26 @@
-import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { keyOf } from '../state/place.ts';
-import type { Draft, Reminder, Scheduled } from '../state/writing-snapshot.ts';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { editKey } from '../session/unsaved-edits.ts';
+import type { Reminder, Scheduled } from '../state/writing-snapshot.ts';
 import { t } from '../text/text.ts';
+import { CardHead } from './card-head.tsx';
+import { charactersLeft } from './compose-warnings.ts';
 import { shortTime } from './dates.ts';
+import { DraftCard } from './draft-card.tsx';
 import { DueForm } from './due-form.tsx';
-import { linkTo } from './links.ts';
+import { LengthNote } from './length-note.tsx';
 import { Modal } from './modal.tsx';
 import { titleOf } from './names.ts';
-import { closeDialog, entriesFromNow } from './open-dialog.ts';
+import { entriesFromNow } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
-import { useSelected, useSession } from './session-context.tsx';
+import { useDirectory, useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
 
 /** Drafts, scheduled messages and reminders. */
-export default function Drafts() {
+export default function Drafts({ part }: { part: 'scheduled' | undefined }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    if (part === 'scheduled') heading.current?.scrollIntoView();
+  }, [part]);
   const { drafts, scheduled, reminders } = useSelected(({ model }) => model.writing);
   const byDue = (a: { due: number }, b: { due: number }): number => a.due - b.due;
   return (
@@ -28,7 +34,7 @@ export default function Drafts() {
             <DraftCard key={one.id} draft={one} />
           ))}
       </ul>
-      <h3>{t('scheduledMessages')}</h3>
+      <h3 ref={heading}>{t('scheduledMessages')}</h3>
       {scheduled.size === 0 && <p className="faint">{t('nothingIsScheduled')}</p>}
       <ul className="cards">
         {[...scheduled.values()].sort(byDue).map((one) => (
@@ -46,54 +52,14 @@ export default function Drafts() {
   );
 }
 
-function DraftCard({ draft: { id, place, content, timestamp } }: { draft: Draft }) {
-  const session = useSession();
-  const navigate = useNavigate();
-  const task = useTask();
-  const title = useSelected(({ model }) => (place ? titleOf(model, place) : t('notAddressed')));
-  const open = (): void => {
-    if (!place) return;
-    void task.run(async () => {
-      if (!session.writer.choose(keyOf(place), id)) throw new Error(t('theTextThereIsNotSaved'));
-      closeDialog();
-      await navigate(linkTo(place));
-    });
-  };
-  return (
-    <li>
-      <p className="card-head">
-        <bdi>{title}</bdi>
-        <span className="faint">{shortTime(timestamp)}</span>
-      </p>
-      <p className="excerpt" dir="auto">
-        {content}
-      </p>
-      <p className="card-tools">
-        {place && (
-          <button type="button" className="plain" onClick={open}>
-            {t('continueWriting')}
-          </button>
-        )}
-        <button
-          type="button"
-          className="plain"
-          disabled={task.isBusy}
-          onClick={() => void task.run(() => session.writer.deleteDraft(id))}
-        >
-          {t('delete')}
-        </button>
-      </p>
-      <Outcome task={task} />
-    </li>
-  );
-}
-
 function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
   const { id, place, content, due, hasFailed } = scheduled;
-  const { client } = useSession();
+  const { client, edits } = useSession();
   const task = useTask();
-  const title = useSelected(({ model }) => titleOf(model, place));
-  const [open, setOpen] = useState<'text' | 'time'>();
+  const title = titleOf(useDirectory(), place);
+  const [open, setOpen] = useState<'text' | 'time' | undefined>(() =>
+    edits.get(editKey.scheduled(id)) ? 'text' : undefined,
+  );
   const toggle = (part: 'text' | 'time'): void => setOpen(open === part ? undefined : part);
   const close = (part: 'text' | 'time'): void => setOpen((now) => (now === part ? undefined : now));
   const setDue = (next: number): void => {
@@ -105,10 +71,7 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
   };
   return (
     <li>
-      <p className="card-head">
-        <bdi>{title}</bdi>
-        <span className="faint">{shortTime(due)}</span>
-      </p>
+      <CardHead title={title} detail={shortTime(due)} />
       {hasFailed && <p className="alarm">{t('itCouldNotBeSentWhenIt')}</p>}
       <p className="excerpt" dir="auto">
         {content}
@@ -131,7 +94,7 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
       </p>
       {open === 'text' && (
         <TextForm
-          initial={content}
+          scheduled={scheduled}
           task={task}
           onSave={(text) => client.editScheduledMessage({ scheduled_message_id: id, content: text })}
           onDone={() => close('text')}
@@ -146,18 +109,29 @@ function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
 }
 
 interface TextFormProps {
-  initial: string;
+  scheduled: Scheduled;
   task: Task;
   onSave: (text: string) => Promise<unknown>;
-  /** Called when the text was saved, unless another one was typed meanwhile. */
+  /** Called when the text was given up, or saved unless another one was typed meanwhile. */
   onDone: () => void;
 }
 
-function TextForm({ initial, task, onSave, onDone }: TextFormProps) {
-  const [text, setText] = useState(initial);
+/** Its text is kept while the form is closed, until it is saved or cancelled. */
+function TextForm({ scheduled: { id, place, content }, task, onSave, onDone }: TextFormProps) {
+  const { edits } = useSession();
+  const key = editKey.scheduled(id);
+  const [text, setText] = useState(() => edits.get(key)?.text ?? content);
   const box = useRef<HTMLTextAreaElement>(null);
+  const limit = useSelected(({ model }) => model.writing.limits.message);
+  const left = charactersLeft(text, limit);
+  const change = (next: string): void => {
+    if (next === content) edits.drop(key);
+    else edits.keep(key, { text: next, base: content, isOutdated: false, place });
+    setText(next);
+  };
   const save = async (): Promise<void> => {
     await onSave(text);
+    if (edits.get(key)?.text === text) edits.drop(key);
     if (box.current?.value === text) onDone();
   };
   return (
@@ -174,11 +148,26 @@ function TextForm({ initial, task, onSave, onDone }: TextFormProps) {
         rows={4}
         dir="auto"
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => change(event.target.value)}
       />
-      <button type="submit" className="primary" disabled={task.isBusy || text.trim() === ''}>
-        {t('save')}
-      </button>
+      <div className="notes" role="status">
+        <LengthNote left={left} />
+      </div>
+      <div className="row">
+        <button type="submit" className="primary" disabled={task.isBusy || text.trim() === '' || left < 0}>
+          {t('save')}
+        </button>
+        <button
+          type="button"
+          className="plain"
+          onClick={() => {
+            edits.drop(key);
+            onDone();
+          }}
+        >
+          {t('cancel')}
+        </button>
+      </div>
       <Outcome task={task} />
     </form>
   );
@@ -189,9 +178,7 @@ function ReminderCard({ reminder: { id, content, due } }: { reminder: Reminder }
   const task = useTask();
   return (
     <li>
-      <p className="card-head">
-        <span className="faint">{shortTime(due)}</span>
-      </p>
+      <CardHead detail={shortTime(due)} />
       <p className="excerpt" dir="auto">
         {content}
       </p>

@@ -28,6 +28,7 @@ export function endEdit(messageId: number): void {
 }
 
 let edited: number | undefined;
+export const editedNow = (): number | undefined => edited;
 /** The message whose text box has yet to take the focus. */
 let unfocused: number | undefined;
 const listeners = new Set<() => void>();
@@ -51,19 +52,17 @@ export function takesFocus(messageId: number): boolean {
   return true;
 }
 
-const maxTexts = 50;
-/** By message, the one that was changed last at the end. */
-const texts = new Map<number, string>();
-
-/** The unsaved text of a message, also while its row is off the screen or another message is being edited. */
-export const editedText = (messageId: number): string | undefined => texts.get(messageId);
-export function keepEditedText(messageId: number, text: string | undefined): void {
-  texts.delete(messageId);
-  if (text === undefined) return;
-  texts.set(messageId, text);
-  const [oldest] = texts.keys();
-  if (texts.size > maxTexts && oldest !== undefined) texts.delete(oldest);
+/** The edited message whose text is on its way. */
+let awaited: number | undefined;
+/** Returns a function that ends the wait. */
+export function awaitText(messageId: number): () => void {
+  awaited = messageId;
+  return () => {
+    if (awaited === messageId) awaited = undefined;
+  };
 }
+/** Whether the keys of a writer are meant for a text that is not there yet. */
+export const isTextAwaited = (): boolean => awaited !== undefined && !isElsewhere(awaited);
 
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener);
@@ -78,9 +77,19 @@ export function isElsewhere(messageId: number): boolean {
   return activeElement !== null && activeElement !== body && !activeElement.closest(`[data-message="${messageId}"]`);
 }
 
+/** The message on the page after this one, or else the one before it. */
+export function neighbourOf(messageId: number): number | undefined {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-message]')];
+  const at = rows.findIndex((row) => row.dataset.message === String(messageId));
+  const neighbour = at < 0 ? undefined : (rows[at + 1] ?? rows[at - 1]);
+  return neighbour && Number(neighbour.dataset.message);
+}
+
 /** Whether the message is on the page. */
-export function focusMessage(messageId: number): boolean {
+export function focusMessage(messageId: number | undefined): boolean {
   const element = document.querySelector<HTMLElement>(`[data-message="${messageId}"]`);
   element?.focus({ preventScroll: true });
   return element !== null;
 }
+
+export const focusList = (): void => document.querySelector<HTMLElement>('.messages')?.focus({ preventScroll: true });

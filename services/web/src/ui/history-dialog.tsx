@@ -6,7 +6,7 @@ import { shortTime } from './dates.ts';
 import { Modal } from './modal.tsx';
 import { channelName, type Directory, personName, topicName } from './names.ts';
 import { Rendered } from './rendered.tsx';
-import { useDirectory, useSession } from './session-context.tsx';
+import { useDirectory, useListedChannels, useSession } from './session-context.tsx';
 
 type Version = Awaited<ReturnType<Client['getMessageHistory']>>['message_history'][number];
 
@@ -14,6 +14,8 @@ type Version = Awaited<ReturnType<Client['getMessageHistory']>>['message_history
 export default function History({ messageId }: { messageId: number }) {
   const { client } = useSession();
   const directory = useDirectory();
+  // A message may have been in any channel.
+  useListedChannels();
   const [versions, setVersions] = useState<readonly Version[]>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {

@@ -1,4 +1,4 @@
-import { memo, useEffect, useMemo, useState } from 'react';
+import { type MouseEvent, memo, useEffect, useMemo, useState } from 'react';
 import { isMuted } from '../state/model.ts';
 import type { Place } from '../state/place.ts';
 import { t } from '../text/text.ts';
@@ -63,7 +63,7 @@ export function InboxPage() {
   usePageTitle(t('inbox'));
   return (
     <main className="conversation">
-      <h1>{t('inbox')}</h1>
+      <h1 tabIndex={-1}>{t('inbox')}</h1>
       <div className="page">
         {groups.length === 0 && (
           <div className="empty">
@@ -106,10 +106,26 @@ interface LineProps {
   isMentioned: boolean;
 }
 
+/** The entry of a button will disappear: the focus goes to the button of the next one, or to the heading. */
+function leadFocusOn(button: HTMLElement): void {
+  // Entries before may be about to disappear, too.
+  button.dataset.isDone = 'true';
+  if (document.activeElement !== button) return;
+  const page = button.closest('main');
+  const buttons = [...(page?.querySelectorAll<HTMLElement>('.conversation-line > button') ?? [])];
+  const at = buttons.indexOf(button);
+  const stays = ({ dataset }: HTMLElement): boolean => dataset.isDone === undefined;
+  const next = buttons.slice(at).find(stays) ?? buttons.findLast(stays) ?? page?.querySelector<HTMLElement>('h1');
+  next?.focus();
+}
+
 /** Drawn again only when this conversation changes: an event seldom changes more than one. */
 const Line = memo(function Line({ place, label, ids, isMentioned }: LineProps) {
   const session = useSession();
-  const markRead = (): void => void session.actions.markRead([...ids].sort((a, b) => a - b));
+  const markRead = ({ currentTarget }: MouseEvent<HTMLElement>): void => {
+    leadFocusOn(currentTarget);
+    void session.actions.markRead([...ids].sort((a, b) => a - b));
+  };
   return (
     <li className="conversation-line">
       <PageLink to={place} className="entry">

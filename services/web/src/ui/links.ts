@@ -1,3 +1,4 @@
+import { type Target, targetOfFragment } from '../state/link-terms.ts';
 import type { Model } from '../state/model.ts';
 import { directPlace, type Narrow, type Place, topicPlace } from '../state/place.ts';
 import { textOf } from '../state/query.ts';
@@ -71,24 +72,11 @@ export function idsOf(text: string): number[] | undefined {
     : undefined;
 }
 
-/** A page, and the message at which it opens. */
-export interface Target {
-  narrow: Narrow;
-  near: number | undefined;
-}
-
-/** Links between messages, as the server renders them: `#narrow/channel/2-general/topic/welcome/near/52`. */
+/** Links between messages: `#narrow/channel/2-general/topic/welcome/near/52`. */
 export function targetOfLink(href: string): Target | undefined {
   const [address, fragment] = href.split('#narrow/');
   if (fragment === undefined || !isHere(address ?? '')) return undefined;
-  const parts = fragment.split('/');
-  const operand = (...names: string[]): string | undefined => {
-    const at = parts.findIndex((part, index) => index % 2 === 0 && names.includes(part));
-    return at < 0 ? undefined : decodeDots(parts[at + 1] ?? '');
-  };
-  const narrow = narrowOf(operand);
-  const near = Number(operand('near', 'id') ?? Number.NaN);
-  return narrow && { narrow, near: Number.isSafeInteger(near) ? near : undefined };
+  return targetOfFragment(fragment);
 }
 
 /** The page on which people of other clients create channels. */
@@ -100,23 +88,6 @@ export function isLinkToNewChannel(href: string): boolean {
 const isHere = (address: string): boolean =>
   URL.canParse(address, location.origin) && new URL(address, location.origin).origin === location.origin;
 
-function narrowOf(operand: (...names: string[]) => string | undefined): Narrow | undefined {
-  const people = operand('dm', 'pm-with')?.replace(/-.*$/, '');
-  if (people !== undefined) {
-    const userIds = idsOf(people);
-    return userIds && { kind: 'direct', userIds };
-  }
-  const is = operand('is');
-  if (is === 'starred') return { kind: 'starred' };
-  if (is === 'mentioned') return { kind: 'mentions' };
-  const words = operand('search');
-  if (words !== undefined) return { kind: 'search', terms: [{ operator: 'search', operand: words }] };
-  const channelId = Number.parseInt(operand('channel', 'stream') ?? '', 10);
-  if (Number.isNaN(channelId)) return undefined;
-  const topic = operand('topic', 'subject');
-  return topic === undefined ? { kind: 'channel', channelId } : topicPlace(channelId, topic);
-}
-
 /** A link to a message that works in messages, too. */
 export function permalink(model: Model, place: Place, messageId: number): string {
   const end = `near/${messageId}`;
@@ -125,17 +96,8 @@ export function permalink(model: Model, place: Place, messageId: number): string
   return `${location.origin}/#narrow/channel/${channel}/topic/${encodeDots(place.topic)}/${end}`;
 }
 
-/** Parentheses would end a link in Markdown. */
+/** In these links a dot stands for a percent sign. Parentheses would end a link in Markdown. */
 const encodeDots = (text: string): string =>
   encodeURIComponent(text).replaceAll('.', '%2E').replaceAll('(', '%28').replaceAll(')', '%29').replaceAll('%', '.');
-
-/** In these links a dot stands for a percent sign. */
-function decodeDots(text: string): string {
-  try {
-    return decodeURIComponent(text.replace(/\.([0-9A-F]{2})/gi, '%$1'));
-  } catch {
-    return text;
-  }
-}
 
 export const isPlace = (narrow: Narrow): narrow is Place => narrow.kind === 'topic' || narrow.kind === 'direct';

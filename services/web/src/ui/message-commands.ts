@@ -1,6 +1,8 @@
 import type { useNavigate } from '@tanstack/react-router';
 import type { Session } from '../session/session.ts';
+import { textOf } from '../state/edits.ts';
 import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
+import type { Outgoing } from '../state/state.ts';
 import { t } from '../text/text.ts';
 import { composeIn, focusCompose } from './compose-text.ts';
 import { linkTo, permalink } from './links.ts';
@@ -43,6 +45,18 @@ export async function quote(session: Session, navigate: Navigate, message: Messa
   const shown = isShown(session, place);
   composeIn(keyOf(place), text, shown);
   if (!shown) void navigate(linkTo(place));
+}
+
+/** Puts the text of a message that was not sent back into the compose box. */
+export function takeBack(session: Session, navigate: Navigate, outgoing: Outgoing): void {
+  const { place, content } = outgoing;
+  const key = keyOf(place);
+  const { composing, model } = session.state;
+  const written = textOf(composing, model.writing, key);
+  session.writer.edit(key, place, written === '' ? content : `${written}\n${content}`);
+  session.discard(outgoing);
+  if (isShown(session, place)) focusCompose();
+  else void navigate(linkTo(place));
 }
 
 /** Asks for the conversation in which the text of the message is quoted. */

@@ -1,14 +1,18 @@
-import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { memo, useEffect, useRef, useState } from 'react';
 import { mayGrow } from '../state/bounds.ts';
-import { holds, keyOf, type Narrow } from '../state/place.ts';
+import type { Outgoing } from '../state/state.ts';
 import type { View } from '../state/views.ts';
 import { t } from '../text/text.ts';
 import { focusMessage, useReading } from './editing.ts';
 import { HiddenRow } from './hidden-row.tsx';
 import { MessageRow, OutgoingRow } from './message-row.tsx';
-import { isRowOf, type Row, rowsOf } from './rows.ts';
-import { useSelected, useSession } from './session-context.tsx';
+import type { Entry } from './reader-places.ts';
+import { isRowOf, messageForKeys, type Row } from './rows.ts';
+import { useSession } from './session-context.tsx';
+import { readerScrolls, useAnchor } from './use-anchor.ts';
+import { useRows } from './use-rows.ts';
+import { belowOf, type List, useSeen } from './use-seen.ts';
 
 /** Further messages are loaded when fewer than this are left above or below. */
 const margin = 15;
@@ -17,26 +21,19 @@ interface MessageListProps {
   view: View;
   /** The message that a link named. */
   near?: number | undefined;
+  entry: Entry;
   empty?: string;
 }
 
 export const MessageList = memo(function MessageList({
   view,
   near,
+  entry,
   empty = t('thereAreNoMessagesHereYet'),
 }: MessageListProps) {
   const session = useSession();
   const { narrow } = view;
-  const messages = useSelected((state) => state.messages);
-  const outbox = useSelected((state) => state.outbox);
-  const ownId = useSelected((state) => state.model.ownId);
-  const clockSkew = useSelected((state) => state.clockSkew);
-  const muted = useSelected((state) => state.model.muted);
-  const [revealed, setRevealed] = useState<ReadonlySet<number>>(new Set());
-  const rows = useMemo(() => {
-    const own = outbox.filter(({ place }) => holds(narrow, { place, isMuted: false, flags: [] }));
-    return rowsOf({ view, messages, outbox: own, ownId, clockSkew, muted, revealed });
-  }, [view, messages, outbox, narrow, ownId, clockSkew, muted, revealed]);
+  const { own, rows, reveal } = useRows(view);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: rows.length,
@@ -48,7 +45,7 @@ export const MessageList = memo(function MessageList({
     followOnAppend: view.hasNewest,
     scrollEndThreshold: 80,
   });
-  const { isArrived, stay } = useAnchor(list, rows, view, near);
+  const { isArrived, stay, goToEnd } = useAnchor(list, rows, view, { near, entry });
   const isAnchored = isArrived || rows.length === 0;
   const items = list.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
@@ -63,10 +60,16 @@ export const MessageList = memo(function MessageList({
     if (first < margin && mayGrow(view, 'oldest', topId)) void session.extend(narrow, 'oldest');
     if (last > rows.length - margin && mayGrow(view, 'newest', topId)) void session.extend(narrow, 'newest');
   }, [session, narrow, first, last, rows.length, view, isAnchored, scrollOffset]);
-  const openNewest = (): void => void session.open(narrow, newestId);
+  const openNewest = (): void => void session.openNewest(narrow);
+  const load = view.hasNewest ? undefined : openNewest;
+  const stayWithReader = useSent(list, rows, own, { goToEnd, openNewest: load });
+  useEffect(stayWithReader, [near]);
   const [current, setCurrent] = useCurrent(list, rows, near, {
-    onMove: stay,
-    openNewest: view.hasNewest ? undefined : openNewest,
+    onMove: () => {
+      stay();
+      stayWithReader();
+    },
+    openNewest: load,
   });
   const rendered = items.map(({ index }) => rows[index]?.message?.id);
   const reachable = rendered.includes(current) ? current : rendered.findLast((id) => id !== undefined);
@@ -95,7 +98,7 @@ export const MessageList = memo(function MessageList({
                   hasPlaces={!isPlace}
                   isCurrent={id === reachable}
                   onFocus={setCurrent}
-                  onReveal={() => setRevealed(new Set([...revealed, ...row.hidden]))}
+                  onReveal={() => reveal(row.hidden)}
                 />
               ) : (
                 <MessageRow
@@ -112,7 +115,7 @@ export const MessageList = memo(function MessageList({
         })}
       </div>
       {(!view.hasNewest || belowOf(list) > jumpFrom) && rows.length > 0 && (
-        <button type="button" className="to-end" onClick={() => (view.hasNewest ? list.scrollToEnd() : openNewest())}>
+        <button type="button" className="to-end" onClick={load ?? goToEnd}>
           <span aria-hidden="true">↓ </span>
           {t('newestMessages')}
         </button>
@@ -128,18 +131,8 @@ function withoutRows(view: View, empty: string): string {
   return isLoading ? t('loadingMessages') : t('theNewestMessagesHereAreOfPeople');
 }
 
-/** No message is newer. */
-const newestId = 10_000_000_000_000_000;
 /** The way to the end is shown from so far above it. */
 const jumpFrom = 400;
-
-type List = Virtualizer<HTMLDivElement, Element>;
-
-/**
- * Pixels of the list below the visible part. From the sizes that the list knows: asking the element would make the browser
- * arrange the page at once.
- */
-const belowOf = (list: List): number => list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
 
 /**
  * The message that keys act on: the one with the focus, or the one that a link named. Keys move it, after `onMove`.
@@ -172,7 +165,7 @@ function useCurrent(
     setWanted(id);
   };
   useReading({
-    current: () => rows[position() < 0 ? rows.length - 1 : position()]?.message,
+    current: () => messageForKeys(rows[position() < 0 ? rows.length - 1 : position()]),
     move: (step) => {
       const at = position();
       focus(at < 0 ? rows.length - 1 : Math.max(0, Math.min(rows.length - 1, at + step)));
@@ -182,88 +175,40 @@ function useCurrent(
   return [current, setCurrent];
 }
 
-/** The list is at its anchor when it did not move in so many frames. */
-const stableFrames = 4;
-/** On a slow machine the list gives up before it is there, so it is told again after so many frames. */
-const patientFrames = 60;
-/** The reader decides where the list is from then on. */
-const longestMs = 20_000;
-const readerScrolls = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
+/** How long rows may still change because of a message that was sent. */
+const sentMs = 5_000;
 
 /**
- * Shows a replaced view at its anchor: the first unread message, the message that was on top, or the end. Returns
- * whether the list has arrived there. `stay` keeps the list where it is, because the reader moves it.
+ * The writer sees what they send, wherever the list was, unless they move the list meanwhile: by the pointer, or otherwise,
+ * when the returned function is called.
  */
-function useAnchor(list: List, rows: readonly Row[], view: View, near: number | undefined) {
-  const { anchor, version, narrow } = view;
-  const wanted = `${keyOf(narrow)} ${version}`;
-  const shown = useRef('');
-  const target = useRef<{ go: () => void; isThere: () => boolean }>(undefined);
-  const [arrivedAt, setArrivedAt] = useState('');
-  const isArrived = arrivedAt === wanted;
-  useLayoutEffect(() => {
-    if (shown.current === wanted || rows.length === 0) return;
-    const isFirst = shown.current === '';
-    const isByTime = narrow.kind === 'search' || narrow.kind === 'starred';
-    const index =
-      isFirst && near === undefined && !isByTime
-        ? rows.findIndex(({ message }) => message !== undefined && !message.flags.includes('read'))
-        : rows.findIndex((row) => isRowOf(row, anchor));
-    shown.current = wanted;
-    const align = anchor === near ? 'center' : 'start';
-    const offset = (): number => list.getOffsetForIndex(index, align)?.[0] ?? 0;
-    target.current =
-      index >= 0
-        ? {
-            go: () => list.scrollToIndex(index, { align }),
-            isThere: () => Math.abs(offset() - (list.scrollOffset ?? 0)) <= 1,
-          }
-        : { go: () => list.scrollToEnd(), isThere: () => list.isAtEnd(1) };
-    target.current.go();
-  });
-  const isEmpty = rows.length === 0;
+function useSent(
+  list: List,
+  rows: readonly Row[],
+  own: readonly Outgoing[],
+  { goToEnd, openNewest }: { goToEnd: () => void; openNewest: (() => void) | undefined },
+): () => void {
+  const known = useRef(own);
+  const until = useRef(0);
   useEffect(() => {
-    if (isArrived || isEmpty) return;
-    const until = performance.now() + longestMs;
-    const arrive = (): void => setArrivedAt(wanted);
-    let [stable, waited] = [0, 0];
-    let frame = requestAnimationFrame(function look() {
-      stable = target.current?.isThere() ? stable + 1 : 0;
-      if (stable >= stableFrames || performance.now() > until) return arrive();
-      if (++waited % patientFrames === 0) target.current?.go();
-      frame = requestAnimationFrame(look);
-    });
+    const before = new Set(known.current.map(({ id }) => id));
+    known.current = own;
+    if (!own.some(({ id }) => !before.has(id))) return;
+    until.current = performance.now() + sentMs;
+    (openNewest ?? goToEnd)();
+  }, [own]);
+  useEffect(() => {
+    if (!openNewest && performance.now() < until.current && !list.isAtEnd(1)) goToEnd();
+  }, [rows]);
+  const end = (): void => {
+    until.current = 0;
+  };
+  useEffect(() => {
     const element = list.scrollElement;
-    for (const name of readerScrolls) element?.addEventListener(name, arrive, { passive: true, once: true });
+    for (const name of readerScrolls) element?.addEventListener(name, end, { passive: true });
     return () => {
-      cancelAnimationFrame(frame);
-      for (const name of readerScrolls) element?.removeEventListener(name, arrive);
+      for (const name of readerScrolls) element?.removeEventListener(name, end);
     };
-  }, [list, wanted, isArrived, isEmpty]);
-  return { isArrived, stay: () => setArrivedAt(wanted) };
-}
-
-/** Marks visible messages as read, except in the results of a search. */
-function useSeen(list: List, rows: readonly Row[], narrow: Narrow, scroller: HTMLDivElement | null): void {
-  const session = useSession();
-  const offset = list.scrollOffset ?? 0;
-  useEffect(() => {
-    const look = (): void => {
-      if (!scroller || document.visibilityState !== 'visible') return;
-      const end = offset + (list.scrollRect?.height ?? 0);
-      const visible = list.getVirtualItems().filter((item) => item.start < end && item.end > offset);
-      const top = visible.map(({ index }) => rows[index]?.message?.id).find((id) => id !== undefined);
-      if (session.shown) session.shown.topId = belowOf(list) <= 80 ? undefined : top;
-      if (narrow.kind === 'search' || narrow.kind === 'starred') return;
-      const { unread } = session.state.model;
-      const ids = visible.flatMap(({ index, end: bottom }) => {
-        const message = rows[index]?.message;
-        return message && bottom <= end + 40 && !message.flags.includes('read') ? [message.id] : [];
-      });
-      if (unread.size > 0 && ids.length > 0) session.reading.seen(ids);
-    };
-    look();
-    document.addEventListener('visibilitychange', look);
-    return () => document.removeEventListener('visibilitychange', look);
-  }, [session, list, rows, narrow, scroller, offset]);
+  }, [list.scrollElement]);
+  return end;
 }

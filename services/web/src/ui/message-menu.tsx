@@ -4,13 +4,14 @@ import { type ReactNode, useState } from 'react';
 import { serverNow } from '../session/server-time.ts';
 import { mayDelete, mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { type Message, placeOf } from '../state/place.ts';
+import { hasReadReceipts } from '../state/realm.ts';
 import { hasHistory, mayEdit } from '../state/rules.ts';
 import { t } from '../text/text.ts';
 import { copy } from './clipboard.ts';
 import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
 import { forward, markUnreadFrom, quote, react, reply } from './message-commands.ts';
-import { openDialog } from './open-dialog.ts';
+import { type Dialog, openDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
 interface ToolbarProps {
@@ -82,7 +83,7 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
     // The menu gives up the focus before the action takes it.
     setTimeout(act);
   };
-  const ask = (dialog: Parameters<typeof openDialog>[0]) => elsewhere(() => openDialog(dialog));
+  const ask = (dialog: Dialog) => elsewhere(() => openDialog(dialog));
   return (
     <Menu.Portal>
       <Menu.Content
@@ -114,11 +115,7 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
         <Item onSelect={() => void markUnreadFrom(session, message)} keys="U">
           {t('markAsUnreadFromHere')}
         </Item>
-        {hasHistory(model, message) && (
-          <Item onSelect={ask({ name: 'history', messageId: message.id })} keys="H">
-            {t('editsAndMovesMenu')}
-          </Item>
-        )}
+        <Details message={message} ask={ask} />
         <Item onSelect={ask({ name: 'person', userId: message.sender_id })} keys="u">
           {t('aboutTheSenderMenu')}
         </Item>
@@ -131,6 +128,31 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
         )}
       </Menu.Content>
     </Menu.Portal>
+  );
+}
+
+interface DetailsProps {
+  message: Message;
+  /** Returns what opens a dialog. */
+  ask: (dialog: Dialog) => () => void;
+}
+
+/** What became of a message: its versions, and its readers. */
+function Details({ message, ask }: DetailsProps) {
+  const model = useSelected((state) => state.model);
+  return (
+    <>
+      {hasHistory(model, message) && (
+        <Item onSelect={ask({ name: 'history', messageId: message.id })} keys="H">
+          {t('editsAndMovesMenu')}
+        </Item>
+      )}
+      {hasReadReceipts(model) && (
+        <Item onSelect={ask({ name: 'readers', messageId: message.id })} keys="V">
+          {t('seenByMenu')}
+        </Item>
+      )}
+    </>
   );
 }
 

@@ -1,10 +1,13 @@
+import { useNavigate } from '@tanstack/react-router';
 import { memo, type ReactNode, useMemo } from 'react';
 import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { widgetOf } from '../state/widgets.ts';
 import { t } from '../text/text.ts';
+import { Avatar } from './avatar.tsx';
 import { dateLanguage } from './dates.ts';
 import { edit, endEdit, focusMessage, isElsewhere, useEditing } from './editing.ts';
+import { takeBack } from './message-commands.ts';
 import { MessageEditor } from './message-editor.tsx';
 import { Toolbar } from './message-menu.tsx';
 import { type Directory, personName, titleOf } from './names.ts';
@@ -12,8 +15,9 @@ import { PageLink } from './page-link.tsx';
 import { Reactions } from './reactions.tsx';
 import { Rendered } from './rendered.tsx';
 import type { Row } from './rows.ts';
-import { useDirectory, useSelected, useSession } from './session-context.tsx';
+import { useDirectory, useDirectoryFor, useSelected, useSession } from './session-context.tsx';
 import { StatusEmoji } from './status.tsx';
+import { afterName, isStatusText, textAfterName } from './status-text.ts';
 import { WidgetBox } from './widget-box.tsx';
 
 const dayFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'full' });
@@ -50,10 +54,15 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
   const place = placeOf(message, model.ownId);
   const change = changeOf(message);
   const sent = new Date(message.timestamp * 1_000);
+  const time = fullFormat.format(sent);
   const name = message.sender_full_name || personName(model, message.sender_id);
+  const isStatus = message.is_me_message && editing !== message.id;
+  const text = <Text message={message} match={match} />;
   return (
     <article
-      aria-label={`${name}, ${fullFormat.format(sent)}${message.flags.includes('starred') ? ', starred' : ''}`}
+      aria-label={
+        message.flags.includes('starred') ? t('starredMessageOf', { name, time }) : t('messageOf', { name, time })
+      }
       data-message={message.id}
       data-near={isNear}
       tabIndex={isCurrent ? 0 : -1}
@@ -61,19 +70,14 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
     >
       <Day row={row} />
       {hasPlaces && row.isNewPlace && <PlaceLine place={place} />}
-      <Body name={name} row={row} senderId={message.sender_id} ownId={model.ownId}>
-        <PageLink
-          to={place}
-          near={message.id}
-          className="time"
-          tabIndex={isCurrent ? 0 : -1}
-          title={fullFormat.format(sent)}
-        >
+      <Body name={name} row={row} senderId={message.sender_id} ownId={model.ownId} status={isStatus ? text : undefined}>
+        <PageLink to={place} near={message.id} className="time" tabIndex={isCurrent ? 0 : -1} title={time}>
           <time dateTime={sent.toISOString()}>{timeFormat.format(sent)}</time>
           {message.flags.includes('starred') && <span aria-hidden="true"> ★</span>}
           {change !== undefined && <span className="edited"> {change}</span>}
         </PageLink>
-        {editing === message.id ? (
+        {!isStatus && editing !== message.id && text}
+        {editing === message.id && (
           <MessageEditor
             message={message}
             onClose={() => {
@@ -82,8 +86,6 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
               if (returns) focusMessage(message.id);
             }}
           />
-        ) : (
-          <Text message={message} match={match} />
         )}
         <Reactions message={message} />
         {editing !== message.id && (
@@ -104,13 +106,20 @@ function changeOf({ last_edit_timestamp, last_moved_timestamp }: Message): strin
 /** A poll or a list of tasks takes the place of the text that made it. */
 function Text({ message, match }: { message: Message; match: string | undefined }) {
   const ownId = useSelected(({ model }) => model.ownId);
+  const isAlerted = message.flags.includes('has_alert_word');
+  const alertWords = useSelected(({ model }) => (isAlerted ? model.alertWords : noWords));
   const widget = useMemo(() => widgetOf(message, ownId), [message, ownId]);
-  return widget ? <WidgetBox message={message} widget={widget} /> : <Rendered html={match ?? message.content} />;
+  if (widget) return <WidgetBox message={message} widget={widget} />;
+  const html = match ?? message.content;
+  const shown = message.is_me_message ? afterName(html) : html;
+  return <Rendered html={shown} messageId={message.id} alertWords={alertWords} />;
 }
+
+const noWords: readonly string[] = [];
 
 /** Leads to the conversation of the messages below it. */
 export function PlaceLine({ place }: { place: Place }) {
-  const model = useDirectory();
+  const model = useDirectoryFor(place);
   return (
     <PageLink to={place} className="place" style={{ borderColor: colorOf(model, place) }}>
       {titleOf(model, place)}
@@ -134,58 +143,68 @@ interface BodyProps {
   row: Row;
   senderId: number;
   ownId: number;
+  /** The text, if it goes on after the name. */
+  status: ReactNode;
   children: ReactNode;
 }
 
-function Body({ name, row, senderId, ownId, children }: BodyProps) {
+function Body({ name, row, senderId, ownId, status, children }: BodyProps) {
   const place = directPlace([senderId], ownId);
+  const sender = (
+    <PageLink to={place} className="sender" title={t('writeTo', { name })}>
+      {name}
+      <StatusEmoji userId={senderId} />
+    </PageLink>
+  );
   return (
-    <div className="message" data-named={row.isNamed}>
-      {row.isNamed && (
-        <>
-          <span className="avatar" aria-hidden="true" data-hue={senderId % 6}>
-            {initialsOf(name)}
-          </span>
-          <PageLink to={place} className="sender" title={t('writeTo', { name })}>
-            {name}
-            <StatusEmoji userId={senderId} />
-          </PageLink>
-        </>
+    <div className="message" data-named={row.isNamed} data-status={status !== undefined}>
+      {row.isNamed && <Avatar userId={senderId} name={name} />}
+      {row.isNamed && status === undefined && sender}
+      {status !== undefined && (
+        <div className="status-line">
+          {sender} {status}
+        </div>
       )}
       {children}
     </div>
   );
 }
 
-const initialsOf = (name: string): string =>
-  name
-    .split(/\s+/)
-    .slice(0, 2)
-    .map((part) => [...part][0] ?? '')
-    .join('')
-    .toUpperCase();
-
 /** A message on its way: what its sender wrote, until the server shows it. */
 export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing }) {
   const session = useSession();
+  const navigate = useNavigate();
   const model = useDirectory();
   const { problem, content } = outgoing;
+  const isStatus = isStatusText(content);
+  const text = (
+    <div className="content unsent" dir="auto">
+      {isStatus ? textAfterName(content) : content}
+    </div>
+  );
   return (
     <article
       aria-label={problem === undefined ? t('yourMessageBeingSent') : t('yourMessageNotSent')}
       data-outgoing={outgoing.id}
     >
       <Day row={row} />
-      <Body name={personName(model, model.ownId)} row={row} senderId={model.ownId} ownId={model.ownId}>
+      <Body
+        name={personName(model, model.ownId)}
+        row={row}
+        senderId={model.ownId}
+        ownId={model.ownId}
+        status={isStatus ? text : undefined}
+      >
         <span className="state">{problem === undefined ? t('sending') : ''}</span>
-        <div className="content unsent" dir="auto">
-          {content}
-        </div>
+        {!isStatus && text}
         {problem !== undefined && (
           <div className="problem" role="alert">
             <span>{t('notSent', { problem })}</span>
             <button type="button" onClick={() => session.retry(outgoing)}>
               {t('sendAgain')}
+            </button>
+            <button type="button" onClick={() => takeBack(session, navigate, outgoing)}>
+              {t('edit')}
             </button>
             <button type="button" onClick={() => session.discard(outgoing)}>
               {t('discard')}

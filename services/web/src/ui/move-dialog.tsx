@@ -1,4 +1,4 @@
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { keyOf, type Place, topicPlace } from '../state/place.ts';
 import { topicRule } from '../state/writing.ts';
@@ -36,25 +36,22 @@ export default function Move({ place, messageId }: MoveProps) {
   const [tellsNew, setTellsNew] = useState(true);
   const [tellsOld, setTellsOld] = useState(false);
   const task = useTask();
-  /** A message of the topic, which is moved again if the dialog stays open. */
-  const moved = useRef<number>(undefined);
+  const messageToMove = useMessageToMove(place, messageId);
   const rule = topicRule(model.writing, channelId);
-  const target = topicPlace(channelId, rule === 'empty_topic_only' ? '' : topic.trim());
+  const name = rule === 'empty_topic_only' ? '' : topic.trim();
+  const target = topicPlace(channelId, name);
   const isSame = channelId === place.channelId && topic.trim() === place.topic;
   const isMissing = rule === 'disable_empty_topic' && topic.trim() === '';
-  /** Returns whether there were messages to move. */
-  const move = async (): Promise<boolean> => {
-    const id = messageId ?? moved.current ?? (await session.actions.newestOf(place));
-    if (id === undefined || target.kind !== 'topic') return false;
+  /** Returns true, which tells a move from a dialog that stays open. */
+  const move = async (): Promise<true> => {
     await session.client.updateMessage({
-      message_id: id,
+      message_id: await messageToMove(),
       propagate_mode: scope,
-      ...(target.topic === place.topic ? {} : { topic: target.topic }),
+      ...(name === place.topic ? {} : { topic: name }),
       ...(channelId === place.channelId ? {} : { stream_id: channelId }),
       send_notification_to_new_thread: tellsNew,
       send_notification_to_old_thread: tellsOld,
     });
-    moved.current = id;
     return true;
   };
   const submit = (event: FormEvent): void => {
@@ -98,6 +95,39 @@ export default function Move({ place, messageId }: MoveProps) {
       </form>
     </Modal>
   );
+}
+
+/** How many messages of a topic may be deleted while the dialog is open, before the topic is asked for again. */
+const remembered = 20;
+
+/**
+ * The message that is moved, with those around it. Without one, it is the newest that is left of the topic as it was when
+ * the dialog opened: others may give the topic another name while the dialog is open, and leave a notice under the old one.
+ */
+function useMessageToMove(place: Place, messageId: number | undefined): () => Promise<number> {
+  const { actions } = useSession();
+  const asked = useRef<Promise<readonly number[]>>(undefined);
+  const ask = (): Promise<readonly number[]> => {
+    if (asked.current) return asked.current;
+    const answer = actions.newestOf(place, remembered);
+    // The next move asks again.
+    answer.catch(() => {
+      asked.current = undefined;
+    });
+    asked.current = answer;
+    return answer;
+  };
+  useEffect(() => {
+    if (messageId === undefined) void ask();
+  }, []);
+  return async () => {
+    if (messageId !== undefined) return messageId;
+    const left = await actions.firstLeft(await ask());
+    if (left !== undefined) return left;
+    asked.current = undefined;
+    const [newest = 0] = await ask();
+    return newest;
+  };
 }
 
 function ChannelChoice({ value, onChange }: { value: number; onChange: (channelId: number) => void }) {

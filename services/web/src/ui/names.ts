@@ -1,9 +1,11 @@
 import { isMuted, type Model, type Muting } from '../state/model.ts';
 import type { Narrow } from '../state/place.ts';
+import type { State } from '../state/state.ts';
 import { t } from '../text/text.ts';
 
 /** The names of people and channels. */
-export type Directory = Pick<Model, 'ownId' | 'people' | 'channels' | 'archived' | 'muted'>;
+export type Directory = Pick<Model, 'ownId' | 'people' | 'channels' | 'archived' | 'listed' | 'muted'> &
+  Partial<Pick<State, 'former'>>;
 
 export const personName = (model: Pick<Directory, 'people'>, id: number): string =>
   model.people.get(id)?.name ?? t('unknownPerson');
@@ -11,14 +13,20 @@ export const personName = (model: Pick<Directory, 'people'>, id: number): string
 export const shownName = (model: Pick<Directory, 'people' | 'muted'>, id: number): string =>
   model.muted.has(id) ? mutedName : personName(model, id);
 const mutedName = t('mutedPerson');
-export const channelName = ({ channels, archived }: Pick<Directory, 'channels' | 'archived'>, id: number): string =>
-  (channels.get(id) ?? archived.get(id))?.name ?? t('unknownChannel');
+type Channels = Pick<Directory, 'channels' | 'archived' | 'listed' | 'former'>;
+export const channelName = ({ channels, archived, listed, former }: Channels, id: number): string =>
+  (channels.get(id) ?? archived.get(id) ?? listed?.get(id))?.name ??
+  former?.get(id) ??
+  t('unknownChannelWithNumber', { number: String(id) });
 export const topicName = (topic: string): string => (topic === '' ? t('generalChat') : topic);
 
 export function peopleNames(model: Directory, ids: readonly number[]): string {
   if (ids.length === 1 && ids[0] === model.ownId) return t('notesToYourself');
   // A conversation with one muted person is opened by their name.
-  return ids.map((id) => (ids.length === 1 ? personName : shownName)(model, id)).join(', ');
+  return ids
+    .map((id) => (ids.length === 1 ? personName : shownName)(model, id))
+    .map(isolated)
+    .join(', ');
 }
 
 const titles = {
@@ -29,11 +37,26 @@ const titles = {
   search: t('search'),
 };
 
+const changesDirection = /[\p{Bidi_Control}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+const isolates = /[\u2066-\u2069]/g;
+
+/** A part of a line whose direction ends with it: names may contain characters that would turn what follows. */
+const isolated = (name: string): string =>
+  changesDirection.test(name) ? `\u2068${name.replace(isolates, '')}\u2069` : name;
+
 export function titleOf(model: Directory, narrow: Narrow): string {
   if (narrow.kind === 'direct') return peopleNames(model, narrow.userIds);
   if (narrow.kind !== 'channel' && narrow.kind !== 'topic') return titles[narrow.kind];
-  const channel = `#${channelName(model, narrow.channelId)}`;
-  return narrow.kind === 'channel' ? channel : `${channel} › ${topicName(narrow.topic)}`;
+  const channel = `#${isolated(channelName(model, narrow.channelId))}`;
+  return narrow.kind === 'channel' ? channel : `${channel} › ${isolated(topicName(narrow.topic))}`;
+}
+
+/** The title of a page, which says so if the only other person of a conversation is gone. */
+export function headingOf(model: Directory, narrow: Narrow): string {
+  const title = titleOf(model, narrow);
+  const [id, ...more] = narrow.kind === 'direct' ? narrow.userIds : [];
+  const isGone = id !== undefined && more.length === 0 && model.people.get(id)?.isActive === false;
+  return isGone ? t('nameDeactivated', { name: title }) : title;
 }
 
 type Counted = Muting & Pick<Model, 'unread'>;

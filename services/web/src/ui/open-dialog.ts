@@ -5,7 +5,9 @@ import type { Status } from '../state/social.ts';
 import { isOfInputMethod } from './composing.ts';
 
 export type Dialog =
-  | { name: 'drafts' | 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
+  /** `part` is scrolled to. */
+  | { name: 'drafts'; part?: 'scheduled' }
+  | { name: 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
   /** `text` is put into the compose box of the chosen conversation. */
   | { name: 'new'; text?: string }
   /** Without a message, all messages of the topic are moved. */
@@ -17,7 +19,8 @@ export type Dialog =
   | { name: 'person'; userId: number }
   /** `draft` is the input before an emoji was chosen. */
   | { name: 'status'; draft?: Status }
-  | { name: 'remind' | 'delete' | 'history'; messageId: number }
+  | { name: 'remind' | 'delete' | 'history' | 'readers'; messageId: number }
+  | { name: 'log out'; isEverywhere: boolean }
   /** `nth` counts the pictures of the message. */
   | { name: 'picture'; messageId: number; nth: number };
 

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { t } from '../text/text.ts';
 import { BotList } from './bot-list.tsx';
+import { SearchField } from './search-field.tsx';
 import { useSelected } from './session-context.tsx';
 
 const shown = 50;
@@ -15,13 +16,7 @@ export function OrganizationBots() {
     .sort((a, b) => a.name.localeCompare(b.name));
   return (
     <>
-      <input
-        type="search"
-        aria-label={t('findBots')}
-        placeholder={t('findBots')}
-        value={filter}
-        onChange={(event) => setFilter(event.target.value)}
-      />
+      <SearchField label={t('findBots')} text={filter} onChange={setFilter} />
       <BotList bots={found} shown={shown} empty={t('thereAreNoSuchBots')} />
     </>
   );

@@ -1,11 +1,10 @@
-import { type FormEvent, useCallback, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
-import { listedChannels } from './listed-channels.ts';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
-import { useChannelData } from './use-channel-data.ts';
+import { useAllChannels } from './use-all-channels.ts';
 import { useTask } from './use-task.ts';
 
 /** The channels to which newcomers are subscribed. */
@@ -14,8 +13,7 @@ export function DefaultChannels() {
   const ids = useSelected(({ model }) => model.realmCollections.defaultChannels);
   const [chosen, setChosen] = useState('');
   const task = useTask();
-  const fetch = useCallback(() => listedChannels(client), [client]);
-  const { data: all = [], loading } = useChannelData(fetch);
+  const { all = [], loading } = useAllChannels();
   const others = all.filter(({ id, isPrivate }) => !isPrivate && !ids.includes(id));
   const isOffered = others.some(({ id }) => String(id) === chosen);
   const add = (event: FormEvent): void => {

@@ -9,6 +9,7 @@ import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
 import { PermissionFields } from './permission-field.tsx';
 import { Phrase } from './phrase.tsx';
+import { SearchField } from './search-field.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useForm } from './use-form.ts';
 import { useNewForm } from './use-new-form.ts';
@@ -38,24 +39,8 @@ export function Groups() {
   return (
     <>
       <div className="row">
-        <input
-          type="search"
-          aria-label={t('findGroups')}
-          placeholder={t('findGroups')}
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
-        {may(model, 'can_create_groups') && (
-          <button
-            type="button"
-            className="primary"
-            ref={creation.button}
-            aria-expanded={creation.isOpen}
-            onClick={creation.toggle}
-          >
-            {t('newGroup')}
-          </button>
-        )}
+        <SearchField label={t('findGroups')} text={filter} onChange={setFilter} />
+        {may(model, 'can_create_groups') && <button {...creation.button}>{t('newGroup')}</button>}
       </div>
       {creation.isOpen && (
         <NewGroup task={creation.task} onMade={(id) => setOpen((now) => now ?? id)} onEmptied={creation.close} />

@@ -1,12 +1,13 @@
 import { ApiError } from '@natter/client';
 import { type FormEvent, useCallback, useId, useState } from 'react';
-import { may } from '../state/permissions.ts';
+import { may, mayInviteAs } from '../state/permissions.ts';
 import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
 import { Check, Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { roleName, roles } from './roles.ts';
+import { SelectOptions } from './select-options.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 import { type Task, useTask } from './use-task.ts';
@@ -121,6 +122,8 @@ function NewInvitations({ isByMail, change }: Changing & { isByMail: boolean }) 
 /** The rights of an invitation, and its duration. */
 function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice) => void }) {
   const channels = useSelected(({ model }) => model.channels);
+  const ownId = useSelected(({ model }) => model.ownId);
+  const people = useSelected(({ model }) => model.people);
   const id = useId();
   const toggle = (channelId: number, isOn: boolean): void => {
     const next = new Set(choice.channels);
@@ -133,11 +136,7 @@ function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice
       <div className="row">
         <Field label={t('inviteAs')}>
           <select value={choice.role} onChange={(event) => onChange({ ...choice, role: Number(event.target.value) })}>
-            {roles.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
+            <SelectOptions of={roles.filter(([value]) => mayInviteAs({ ownId, people }, value))} />
           </select>
         </Field>
         <Field label={t('validFor')}>
@@ -147,11 +146,7 @@ function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice
               onChange({ ...choice, minutes: value === 'ever' ? null : Number(value) })
             }
           >
-            {expiries.map(([minutes, text]) => (
-              <option key={minutes} value={minutes}>
-                {text}
-              </option>
-            ))}
+            <SelectOptions of={expiries} />
             <option value="ever">{t('untilItIsRevoked')}</option>
           </select>
         </Field>

@@ -5,6 +5,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { roles } from './roles.ts';
+import { SelectOptions } from './select-options.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
@@ -39,11 +40,7 @@ export function People() {
               disabled={task.isBusy}
               onChange={(event) => setRole(id, Number(event.target.value))}
             >
-              {roles.map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
+              <SelectOptions of={roles} />
             </select>
             {id !== model.ownId && (
               <ConfirmButton

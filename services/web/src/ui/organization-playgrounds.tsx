@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { t } from '../text/text.ts';
+import { CardHead } from './card-head.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Outcome } from './outcome.tsx';
 import { ProblemField, problemsOf } from './problem-field.tsx';
@@ -18,10 +19,7 @@ export function Playgrounds() {
       <ul className="cards">
         {playgrounds.map(({ id, name, pygments_language, url_template }) => (
           <li key={id}>
-            <p className="card-head">
-              <bdi>{name}</bdi>
-              <span className="faint">{pygments_language}</span>
-            </p>
+            <CardHead title={name} detail={pygments_language} />
             <p className="code-line faint">{url_template}</p>
             <div className="card-tools">
               <ConfirmButton

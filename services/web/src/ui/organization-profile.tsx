@@ -1,5 +1,6 @@
 import { type FormEvent, useCallback, useMemo, useState } from 'react';
 import { t } from '../text/text.ts';
+import { CardHead } from './card-head.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Check, Field } from './field.tsx';
 import { OptionRows } from './option-rows.tsx';
@@ -15,6 +16,7 @@ import {
   optionsOf,
   type ProfileField,
 } from './profile-fields.ts';
+import { SelectOptions } from './select-options.tsx';
 import { useSession } from './session-context.tsx';
 import { useForm } from './use-form.ts';
 import type { Loaded } from './use-loaded.ts';
@@ -86,21 +88,13 @@ function NewField({ change }: Changing) {
     <form className="stack" onSubmit={create}>
       <Field label={t('kindOfField')}>
         <select value={kind} onChange={(event) => setKind(Number(event.target.value))}>
-          {kindNames.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
+          <SelectOptions of={kindNames} />
         </select>
       </Field>
       {kind === fieldKinds.account && (
         <Field label={t('service')}>
           <select value={account} onChange={(event) => setAccount(event.target.value)}>
-            {accounts.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
+            <SelectOptions of={accounts} />
           </select>
         </Field>
       )}
@@ -166,10 +160,7 @@ function FieldCard({ field, place, onRemove, change }: FieldCardProps) {
   const { name } = field;
   return (
     <li>
-      <p className="card-head">
-        <bdi>{name}</bdi>
-        <span className="faint">{kindNames.find(([value]) => value === field.type)?.[1]}</span>
-      </p>
+      <CardHead title={name} detail={kindNames.find(([value]) => value === field.type)?.[1]} />
       <div className="card-tools">
         <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Phrase short={t('change')} full={t('changeName', { name })} />

@@ -3,6 +3,7 @@ import type { SettingValue } from '../state/realm.ts';
 import { t } from '../text/text.ts';
 import { Check } from './field.tsx';
 import { Outcome } from './outcome.tsx';
+import { SelectOptions } from './select-options.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
 
@@ -114,11 +115,7 @@ export function OrganizationSettings() {
               disabled={task.isBusy}
               onChange={(event) => set(name, event.target.value)}
             >
-              {options.map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
+              <SelectOptions of={options} />
             </select>
           </label>
         ))}
@@ -147,11 +144,7 @@ function Limit({ label, value, task, onChange }: LimitProps) {
         onChange={(event) => onChange(event.target.value === 'unlimited' ? 'unlimited' : Number(event.target.value))}
       >
         <option value="unlimited">{t('noLimit')}</option>
-        {durations.map(([seconds, text]) => (
-          <option key={seconds} value={seconds}>
-            {text}
-          </option>
-        ))}
+        <SelectOptions of={durations} />
         {!isListed && <option value={String(value)}>{t('seconds', { count: Number(value) })}</option>}
       </select>
     </label>

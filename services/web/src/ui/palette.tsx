@@ -9,7 +9,7 @@ import { Dialog } from './dialog.tsx';
 import { linkTo } from './links.ts';
 import { titleOf } from './names.ts';
 import { closeDialog } from './open-dialog.ts';
-import { useSelected, useSession } from './session-context.tsx';
+import { useListedChannels, useSelected, useSession } from './session-context.tsx';
 
 const maxShown = 40;
 type Target = Choice & { go: (navigate: ReturnType<typeof useNavigate>) => unknown };
@@ -41,7 +41,9 @@ function targetsOf({ model, views, messages }: State): Target[] {
   ];
   const targets = [
     ...pages,
-    ...[...model.channels.keys()].map((channelId) => targetOf(model, { kind: 'channel', channelId }, t('channel'))),
+    ...[...model.channels.keys(), ...(model.listed?.keys() ?? [])].map((channelId) =>
+      targetOf(model, { kind: 'channel', channelId }, t('channel')),
+    ),
     ...places.map((place) => targetOf(model, place, place.kind === 'topic' ? t('topic') : t('directMessages'))),
     ...[...isActive].map((id) => targetOf(model, directPlace([id], model.ownId), t('directMessages'))),
   ];
@@ -60,6 +62,7 @@ export default function Palette() {
   const session = useSession();
   const navigate = useNavigate();
   useSelected((state) => state.model);
+  useListedChannels();
   const targets = targetsOf(session.state);
   const choicesFor = (text: string): Target[] => {
     const wanted = text.trim().toLowerCase().replace(/^#/, '');

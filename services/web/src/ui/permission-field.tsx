@@ -61,9 +61,29 @@ type Custom = Exclude<GroupSetting, number>;
 const asCustom = (value: GroupSetting): Custom =>
   typeof value === 'number' ? { direct_members: [], direct_subgroups: [value] } : value;
 
+/** As the server stores it: a single group is no list. */
+function asStored(value: GroupSetting): GroupSetting {
+  if (typeof value === 'number' || value.direct_members.length > 0) return value;
+  const [group, ...others] = value.direct_subgroups;
+  return group === undefined || others.length > 0 ? value : group;
+}
+
+/** The value that was sent, until the event of it arrives. Without it the field would show the value before. */
+function useSentValue(known: GroupSetting) {
+  const [sent, setSent] = useState<{ value: GroupSetting; over: GroupSetting }>();
+  const isNew = sent !== undefined && sent.over !== known;
+  if (isNew) setSent(undefined);
+  return {
+    value: sent === undefined || isNew ? known : sent.value,
+    sending: (value: GroupSetting): void => setSent({ value: asStored(value), over: known }),
+    refused: (): void => setSent(undefined),
+  };
+}
+
 /** The holders of a permission: a group, or certain people and groups. A group is saved at once. */
-function PermissionField({ level, permission, value, isFixed, onSave }: PermissionFieldProps) {
+function PermissionField({ level, permission, value: known, isFixed, onSave }: PermissionFieldProps) {
   const model = useSelected((state) => state.model);
+  const { value, sending, refused } = useSentValue(known);
   /** What the reader edits, and the value from which they began. */
   const [draft, setDraft] = useState<{ value: Custom; before: GroupSetting }>();
   const task = useTask();
@@ -75,8 +95,12 @@ function PermissionField({ level, permission, value, isFixed, onSave }: Permissi
   const edit = (next: Custom): void => setDraft({ value: next, before });
   const save = (next: GroupSetting): void => {
     const sent = draft;
+    sending(next);
     void task.run(async () => {
-      await onSave({ new: next, old: before });
+      await onSave({ new: next, old: before }).catch((error: unknown) => {
+        refused();
+        throw error;
+      });
       // Edits that were made during the request are not saved yet.
       setDraft((now) => (now && now !== sent ? { ...now, before: next } : undefined));
     }, t('saved'));

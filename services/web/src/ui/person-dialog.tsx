@@ -5,6 +5,7 @@ import type { Model } from '../state/model.ts';
 import { directPlace } from '../state/place.ts';
 import { lastSeenOf } from '../state/social.ts';
 import { t } from '../text/text.ts';
+import { Avatar } from './avatar.tsx';
 import { dateLanguage, shortTime } from './dates.ts';
 import { EmojiGlyph } from './emoji.tsx';
 import { ownGroups } from './groups.ts';
@@ -44,6 +45,9 @@ export default function Person({ userId }: { userId: number }) {
   };
   return (
     <Modal title={personName(model, userId)}>
+      <div className="card-picture">
+        <Avatar userId={userId} name={personName(model, userId)} />
+      </div>
       {known && <Facts {...known} model={model} />}
       {!known && task.isBusy && <p role="status">{t('loading')}</p>}
       <Outcome task={task} />

@@ -8,6 +8,7 @@ import { Notice } from './notice.tsx';
 import { closeDialog } from './open-dialog.ts';
 import { type Picture, picturesIn } from './pictures.ts';
 import { useSelected, useSession } from './session-context.tsx';
+import { useClickBeside } from './use-click-beside.ts';
 import { useDialogElement } from './use-dialog-element.ts';
 
 interface Shown extends Picture {
@@ -103,10 +104,10 @@ export default function Pictures(opened: PicturesProps) {
 
 function Stage({ picture }: { picture: Shown | undefined }) {
   const [failed, setFailed] = useState<string>();
+  const beside = useClickBeside(closeDialog);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a second way for the pointer; the button closes, too.
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes.
-    <div className="stage" onClick={(event) => event.target === event.currentTarget && closeDialog()}>
+    // The button and Escape close, too.
+    <div className="stage" {...beside}>
       {picture && failed === picture.src && <p role="alert">{t('thePictureCouldNotBeLoaded')}</p>}
       {picture && failed !== picture.src && (
         <img key={picture.src} src={picture.src} alt={picture.name} onError={() => setFailed(picture.src)} />

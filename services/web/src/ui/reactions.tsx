@@ -1,3 +1,4 @@
+import type { SyntheticEvent } from 'react';
 import type { Emoji, Message } from '../state/place.ts';
 import { listText, numberText, t } from '../text/text.ts';
 import { EmojiGlyph, emojiTitle } from './emoji.tsx';
@@ -31,6 +32,17 @@ function namesOf(model: Directory, userIds: readonly number[]): string {
   return listText(more > 0 ? [...names.slice(0, shownNames), t('morePeople', { count: more })] : names);
 }
 
+/** The most that the names may need, in pixels. */
+const namesWidth = 256;
+
+/** The names begin or end with the reaction, so that the list does not cut them. */
+function chooseSide({ currentTarget: button }: SyntheticEvent<HTMLElement>): void {
+  const list = button.closest('.messages')?.getBoundingClientRect();
+  if (!list) return;
+  const width = Math.min(namesWidth, list.width / 2);
+  button.dataset.side = button.getBoundingClientRect().left + width > list.right ? 'end' : 'start';
+}
+
 export function Reactions({ message }: { message: Message }) {
   const session = useSession();
   const model = useDirectory();
@@ -47,6 +59,8 @@ export function Reactions({ message }: { message: Message }) {
               aria-pressed={userIds.includes(model.ownId)}
               aria-label={`${emojiTitle(emoji.emoji_name)}: ${userIds.length}, ${names}`}
               data-names={`${names}: ${emojiTitle(emoji.emoji_name)}`}
+              onPointerEnter={chooseSide}
+              onFocus={chooseSide}
               onClick={() => void session.actions.toggleReaction(message, emoji, model.ownId)}
             >
               <EmojiGlyph emoji={emoji} />

@@ -5,10 +5,11 @@ import { keyOf, type Narrow } from '../state/place.ts';
 import { type Conversation, conversationsOf } from '../state/recent.ts';
 import { t } from '../text/text.ts';
 import { dateLanguage } from './dates.ts';
-import { type Directory, shownName, titleOf } from './names.ts';
+import { channelName, type Directory, shownName, titleOf, topicName } from './names.ts';
 import { PageLink } from './page-link.tsx';
 import { usePageTitle } from './page-title.ts';
 import { UnreadCount } from './phrase.tsx';
+import { SearchField } from './search-field.tsx';
 import { useDirectory, useSelected, useSession } from './session-context.tsx';
 
 const all: Narrow = { kind: 'all' };
@@ -55,13 +56,7 @@ export function RecentPage() {
     <main className="conversation">
       <h1>{t('recentConversations')}</h1>
       <div className="filters">
-        <input
-          type="search"
-          aria-label={t('filterConversations')}
-          placeholder={t('filterConversations')}
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
+        <SearchField label={t('filterConversations')} text={filter} onChange={setFilter} />
         <label>
           <input type="checkbox" checked={isUnreadOnly} onChange={(event) => setUnreadOnly(event.target.checked)} />
           {t('unreadOnly')}
@@ -120,7 +115,17 @@ const Line = memo(function Line({ directory, conversation, unread, today }: Line
     <li className="conversation-line">
       <PageLink to={place} className="entry">
         <span className="hash" aria-hidden="true" data-direct={place.kind === 'direct'} style={{ background: color }} />
-        <span className="label">{titleOf(directory, place)}</span>
+        <span className="label">
+          {place.kind === 'topic' ? (
+            <>
+              <bdi>#{channelName(directory, place.channelId)}</bdi>
+              <span> › </span>
+              <bdi>{topicName(place.topic)}</bdi>
+            </>
+          ) : (
+            <bdi>{titleOf(directory, place)}</bdi>
+          )}
+        </span>
         <span className="senders">{more > 0 ? t('namesAndMore', { names, count: more }) : names}</span>
         <span className="counts">{unread > 0 && <UnreadCount of={unread} />}</span>
         <time dateTime={at.toISOString()}>

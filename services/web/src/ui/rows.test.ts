@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { directPlace, type Message, type Narrow, topicPlace } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import type { View } from '../state/views.ts';
-import { isRowOf, rowsOf } from './rows.ts';
+import { isRowOf, messageForKeys, rowsOf } from './rows.ts';
 
 const reader = 7;
 const friend = 8;
@@ -28,7 +28,7 @@ function rows(narrow: Narrow, listed: readonly Message[], revealed: readonly num
 }
 const topic = topicPlace(3, 'T');
 
-test('adjacent messages of muted users are shown as one row with their number', () => {
+test('adjacent messages of muted users are shown as one row with their number, on which no keys act', () => {
   const listed = [inTopic(1, friend), inTopic(2, silenced), inTopic(3, silenced), inTopic(4, friend)];
   const shown = rows(topic, listed);
   expect(shown.map(({ message, hidden }) => [message?.id, hidden])).toEqual([
@@ -38,6 +38,7 @@ test('adjacent messages of muted users are shown as one row with their number', 
   ]);
   expect(shown.map((row) => isRowOf(row, 3))).toEqual([false, true, false]);
   expect(shown[2]?.isNamed).toBe(true);
+  expect(shown.map((row) => messageForKeys(row)?.id)).toEqual([1, undefined, 4]);
 });
 
 test('messages of a muted person that the reader revealed are shown with their names', () => {
@@ -67,4 +68,11 @@ test('an outgoing message appears under the day of the server, even if the local
     [true, true],
     [false, false],
   ]);
+});
+
+test('a status names its sender, and so does the message after it', () => {
+  const plain = inTopic(1, friend);
+  const status = { ...inTopic(2, friend), is_me_message: true };
+  const shown = rows(topic, [plain, status, inTopic(3, friend), inTopic(4, friend)]);
+  expect(shown.map(({ isNamed }) => isNamed)).toEqual([true, true, true, false]);
 });

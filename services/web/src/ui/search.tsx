@@ -1,80 +1,56 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import type { Model } from '../state/model.ts';
+import type { Listed } from '../state/listed.ts';
 import { keyOf, type Term } from '../state/place.ts';
-import { labelOf, namesPeople, operators, termsOfText, textOf } from '../state/query.ts';
+import { labelOf, termsOfText, textOf } from '../state/query.ts';
+import { type NameProblem, resolveNames } from '../state/query-names.ts';
+import { channelOfTopic, type SearchSuggestion, suggestionsFor } from '../state/search-suggestions.ts';
 import { t } from '../text/text.ts';
 import { isOfInputMethod } from './composing.ts';
 import { Conversation } from './conversation.tsx';
 import { usePageTitle } from './page-title.ts';
-import { useSelected } from './session-context.tsx';
-
-const maxSuggestions = 8;
-
-interface Suggestion {
-  key: string;
-  label: string;
-  hint: string;
-  /** A replacement of the word that is being typed; a term makes a chip. */
-  result: { text: string } | { term: Term };
-}
-
-/** The suggestions for the word that is being typed. */
-function suggestionsFor(text: string, model: Model): Suggestion[] {
-  const word = /\S*$/.exec(text)?.[0] ?? '';
-  const [, minus = '', name = '', start = ''] = /^(-?)([a-z-]+):(.*)$/i.exec(word) ?? [];
-  const operator = operators.find((one) => one.name === name.toLowerCase());
-  if (operator) {
-    const negated = minus === '-' ? { negated: true } : {};
-    return operandsOf(operator, start.toLowerCase(), model)
-      .slice(0, maxSuggestions)
-      .map(({ operand, label }) => {
-        const term = { operator: operator.name, operand, ...negated };
-        return { key: `${word} ${operand}`, label: `${minus}${operator.name}: ${label}`, hint: '', result: { term } };
-      });
-  }
-  const wanted = word.replace(/^-/, '').toLowerCase();
-  return operators
-    .filter((one) => one.name.startsWith(wanted))
-    .map((one) => ({
-      key: one.name,
-      label: `${one.name}:`,
-      hint: one.meaning,
-      result: { text: `${word.startsWith('-') ? '-' : ''}${one.name}:` },
-    }));
-}
-
-function operandsOf(
-  { name, values }: (typeof operators)[number],
-  start: string,
-  model: Model,
-): { operand: string | number; label: string }[] {
-  if (values) return values.filter((one) => one.startsWith(start)).map((one) => ({ operand: one, label: one }));
-  const holdsStart = (one: { name: string }): boolean => one.name.toLowerCase().includes(start);
-  if (name === 'channel')
-    return [...model.channels.values()].filter(holdsStart).map((one) => ({ operand: one.id, label: one.name }));
-  if (namesPeople(name))
-    return [...model.people.values()].filter(holdsStart).map((one) => ({ operand: one.id, label: one.name }));
-  return start === '' ? [] : [{ operand: start, label: start }];
-}
+import { useDirectory, useSelected, useSession } from './session-context.tsx';
+import { useTopics } from './use-suggestions.ts';
 
 export function SearchPage() {
   const { q = '' } = useSearch({ strict: false });
-  const terms = termsOfText(q);
+  const { terms, problem, isOpen } = useResolved(q);
   usePageTitle(t('search'));
-  return terms.length === 0 ? (
+  const box = <SearchBox key={q} terms={terms} found={problem} />;
+  return terms.length === 0 || problem || isOpen ? (
     <main className="conversation">
       <h1>{t('search')}</h1>
-      <SearchBox key={q} terms={terms} />
-      <p className="empty">{t('searchForWordsOrChooseWhatThe')}</p>
+      {box}
+      {terms.length === 0 && <p className="empty">{t('searchForWordsOrChooseWhatThe')}</p>}
     </main>
   ) : (
     <Conversation narrow={{ kind: 'search', terms }} empty={t('noMessageWasFound')}>
-      <SearchBox key={q} terms={terms} />
+      {box}
       <News terms={terms} />
     </Conversation>
   );
 }
+
+/** The terms of a search text, with numbers for names. Names of channels may have to wait for the list of all channels. */
+function useResolved(q: string): ReturnType<typeof resolveNames> {
+  const { channelList } = useSession();
+  const directory = useDirectory();
+  const [isSettled, setSettled] = useState(false);
+  useEffect(() => {
+    const settle = (): void => setSettled(true);
+    channelList.need().then(settle, settle);
+  }, [channelList]);
+  // If the list could not be loaded, the known channels have to do.
+  const listed = directory.listed ?? (isSettled ? noChannels : undefined);
+  return resolveNames(termsOfText(q), { ...directory, listed });
+}
+
+const noChannels: Listed = new Map();
+
+const problemText = ({ of, fits, name }: NameProblem): string => {
+  if (of === 'person') return t(fits === 'none' ? 'nobodyHasTheName' : 'severalPeopleHaveTheName', { name });
+  return t(fits === 'none' ? 'noChannelHasTheName' : 'severalChannelsHaveTheName', { name });
+};
 
 /** Says that messages arrived that the search finds, too. */
 function News({ terms }: { terms: readonly Term[] }) {
@@ -87,8 +63,41 @@ function News({ terms }: { terms: readonly Term[] }) {
   );
 }
 
-/** The conditions as chips, and the words as text. */
-function SearchBox({ terms }: { terms: readonly Term[] }) {
+/** The suggestions for the end of the text, beside the chips. */
+function useSearchSuggestions(text: string, chips: readonly Term[]): SearchSuggestion[] {
+  const session = useSession();
+  const model = useSelected((state) => state.model);
+  const channelId = channelOfTopic(text, chips, model);
+  const ofChannel = useTopics(channelId);
+  const topics = (): readonly string[] => {
+    if (channelId !== undefined) return ofChannel;
+    const loaded = [...session.state.messages.values()];
+    return [...new Set(loaded.flatMap((one) => (one.type === 'stream' ? one.subject : [])))];
+  };
+  return suggestionsFor(text, model, topics);
+}
+
+interface ChipsProps {
+  chips: readonly Term[];
+  /** Gets those that are left. */
+  onRemove: (left: readonly Term[]) => void;
+}
+
+function Chips({ chips, onRemove }: ChipsProps) {
+  const model = useSelected((state) => state.model);
+  return chips.map((term, index) => (
+    <span key={textOf([term])} className="chip">
+      {labelOf(term, model)}
+      <button type="button" onClick={() => onRemove(chips.toSpliced(index, 1))}>
+        <span aria-hidden="true">×</span>
+        <span className="hidden">{t('removeTerm', { term: labelOf(term, model) })}</span>
+      </button>
+    </span>
+  ));
+}
+
+/** The conditions as chips, and the words as text. `found`: the problem with a name of the conditions. */
+function SearchBox({ terms, found }: { terms: readonly Term[]; found: NameProblem | undefined }) {
   const navigate = useNavigate();
   const model = useSelected((state) => state.model);
   const chips = terms.filter(({ operator }) => operator !== 'search');
@@ -102,15 +111,24 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, []);
-  const suggestions = isOpen ? suggestionsFor(text, model) : [];
+  const fitting = useSearchSuggestions(text, chips);
+  const suggestions = isOpen ? fitting : [];
+  const [refused, setRefused] = useState<NameProblem>();
+  const problem = refused ?? found;
   const go = (next: readonly Term[]): void => void navigate({ to: '/search', search: { q: textOf(next) } });
-  const wordsOf = (rest: string): Term[] => termsOfText(rest);
-  const take = ({ result }: Suggestion): void => {
-    const rest = text.replace(/\S*$/, '');
+  const take = ({ from, result }: SearchSuggestion): void => {
+    const rest = text.slice(0, from);
     setChosen(-1);
     if ('text' in result) setText(rest + result.text);
-    else go([...chips, result.term, ...wordsOf(rest)]);
+    else go([...chips, result.term, ...termsOfText(rest)]);
     box.current?.focus();
+  };
+  const submit = (): void => {
+    const whole = fitting.filter(({ isWhole }) => isWhole);
+    const next = resolveNames([...chips, ...termsOfText(text)], model);
+    if (whole[0] && whole.length === 1) take(whole[0]);
+    else if (next.problem) setRefused(next.problem);
+    else go(next.terms);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isOfInputMethod(event.nativeEvent)) return;
@@ -137,18 +155,10 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
       onSubmit={(event) => {
         event.preventDefault();
         setOpen(false);
-        go([...chips, ...wordsOf(text)]);
+        submit();
       }}
     >
-      {chips.map((term, index) => (
-        <span key={textOf([term])} className="chip">
-          {labelOf(term, model)}
-          <button type="button" onClick={() => go(terms.filter((one) => one !== chips[index]))}>
-            <span aria-hidden="true">×</span>
-            <span className="hidden">{t('removeTerm', { term: labelOf(term, model) })}</span>
-          </button>
-        </span>
-      ))}
+      <Chips chips={chips} onRemove={(left) => go([...left, ...termsOfText(text)])} />
       <input
         ref={box}
         role="combobox"
@@ -157,11 +167,14 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
         aria-controls={`${id}list`}
         aria-autocomplete="list"
         aria-activedescendant={chosen >= 0 ? `${id}${chosen}` : undefined}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem && `${id}problem`}
         autoComplete="off"
         placeholder={t('wordsOrAnOperatorSuchAsChannel')}
         value={text}
         onChange={(event) => {
           setText(event.target.value);
+          setRefused(undefined);
           setChosen(-1);
           setOpen(true);
         }}
@@ -172,32 +185,50 @@ function SearchBox({ terms }: { terms: readonly Term[] }) {
       <button type="submit" className="primary">
         {t('searchNow')}
       </button>
-      <div
-        id={`${id}list`}
-        className="suggestions"
-        role="listbox"
-        aria-label={t('suggestions')}
-        tabIndex={-1}
-        hidden={suggestions.length === 0}
-      >
-        {suggestions.map((one, index) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus.
-          <div
-            key={one.key}
-            id={`${id}${index}`}
-            className="choice"
-            role="option"
-            aria-selected={index === chosen}
-            onPointerDown={(event) => {
-              event.preventDefault();
-              take(one);
-            }}
-          >
-            <span className="label">{one.label}</span>
-            <span className="choice-hint">{one.hint}</span>
-          </div>
-        ))}
-      </div>
+      {problem && (
+        <p id={`${id}problem`} className="search-problem" role="alert">
+          {problemText(problem)}
+        </p>
+      )}
+      <Options id={id} all={suggestions} chosen={chosen} onTake={take} />
     </form>
+  );
+}
+
+interface OptionsProps {
+  id: string;
+  all: readonly SearchSuggestion[];
+  chosen: number;
+  onTake: (one: SearchSuggestion) => void;
+}
+
+function Options({ id, all, chosen, onTake }: OptionsProps) {
+  return (
+    <div
+      id={`${id}list`}
+      className="suggestions"
+      role="listbox"
+      aria-label={t('suggestions')}
+      tabIndex={-1}
+      hidden={all.length === 0}
+    >
+      {all.map((one, index) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus.
+        <div
+          key={one.key}
+          id={`${id}${index}`}
+          className="choice"
+          role="option"
+          aria-selected={index === chosen}
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onTake(one);
+          }}
+        >
+          <span className="label">{one.label}</span>
+          <span className="choice-hint">{one.hint}</span>
+        </div>
+      ))}
+    </div>
   );
 }

@@ -1,8 +1,8 @@
 import { useCallback, useState } from 'react';
-import { onLogOut } from '../session/login.ts';
 import { t } from '../text/text.ts';
 import { shortTime } from './dates.ts';
 import { Field } from './field.tsx';
+import { useAskedLogOut } from './log-out.ts';
 import { Outcome } from './outcome.tsx';
 import { Phrase } from './phrase.tsx';
 import { useSession } from './session-context.tsx';
@@ -51,7 +51,7 @@ export function Access() {
           </li>
         ))}
       </ul>
-      <form method="post" action="/accounts/logout" onSubmit={onLogOut} className="stack">
+      <form method="post" action="/accounts/logout" onSubmit={useAskedLogOut(true)} className="stack">
         <input type="hidden" name="everywhere" value="true" />
         <p className="faint">{t('endsAllSessionsAndApiKeysAnd')}</p>
         <button type="submit" className="danger">

@@ -10,7 +10,7 @@ import { useSession } from './session-context.tsx';
 import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
 import { useTask } from './use-task.ts';
 
-/** Settings of this browser. */
+/** Settings of this browser; the language is one of the account, too. */
 export function Appearance() {
   const [theme, setTheme] = useState(currentTheme);
   const choose = (next: Theme): void => {
@@ -45,7 +45,7 @@ export function Appearance() {
           ))}
         </select>
       </Field>
-      <p className="faint">{t('theseAreSettingsOfThisBrowserAlone')}</p>
+      <p className="faint">{t('colorsAndDatesAreOfThisBrowserAlone')}</p>
     </>
   );
 }

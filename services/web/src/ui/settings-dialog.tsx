@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { t } from '../text/text.ts';
+import { AlertWords } from './alert-words.tsx';
 import { Check } from './field.tsx';
 import { Modal } from './modal.tsx';
 import { MutedPeople } from './muted-people.tsx';
@@ -12,11 +13,13 @@ import { Bots } from './settings-bots.tsx';
 import { BrowserNotifications } from './settings-browser.tsx';
 import { Password, Profile } from './settings-profile.tsx';
 import { OwnFields } from './settings-profile-fields.tsx';
-import { useTask } from './use-task.ts';
+import { Reading, Writing } from './settings-writing.tsx';
+import { type Task, useTask } from './use-task.ts';
 
 const sections = {
   profile: t('profile'),
   appearance: t('appearance'),
+  writing: t('readingAndWriting'),
   notifications: t('notifications'),
   access: t('access'),
   bots: t('bots'),
@@ -38,9 +41,16 @@ export default function Settings() {
         </>
       )}
       {section === 'appearance' && <Appearance />}
+      {section === 'writing' && (
+        <>
+          <Reading />
+          <Writing />
+        </>
+      )}
       {section === 'notifications' && (
         <>
           <Notifications />
+          <AlertWords />
           <MutedPeople />
         </>
       )}
@@ -70,31 +80,39 @@ const sharing = [
 ] as const;
 
 function Notifications() {
-  const { client } = useSession();
-  const settings = useSelected(({ model }) => model.writing.settings);
   const task = useTask();
-  const checks = (all: readonly (readonly [string, string])[]) =>
-    all.map(([name, label]) => (
-      <Check
-        key={name}
-        label={label}
-        isOn={settings[name] === true}
-        isDisabled={task.isBusy}
-        onChange={(isOn) => void task.run(() => client.updateSettings({ [name]: isOn }), t('saved'))}
-      />
-    ));
   return (
     <>
       <fieldset className="stack">
         <legend>{t('notifications')}</legend>
-        {checks(notifications)}
+        <Choices all={notifications} task={task} />
       </fieldset>
       <BrowserNotifications />
       <fieldset className="stack">
         <legend>{t('whatOthersSee')}</legend>
-        {checks(sharing)}
+        <Choices all={sharing} task={task} />
       </fieldset>
       <Outcome task={task} />
     </>
   );
+}
+
+interface ChoicesProps {
+  all: readonly (readonly [name: string, label: string])[];
+  task: Task;
+}
+
+/** Settings that are on or off. */
+function Choices({ all, task }: ChoicesProps) {
+  const { client } = useSession();
+  const settings = useSelected(({ model }) => model.writing.settings);
+  return all.map(([name, label]) => (
+    <Check
+      key={name}
+      label={label}
+      isOn={settings[name] === true}
+      isDisabled={task.isBusy}
+      onChange={(isOn) => void task.run(() => client.updateSettings({ [name]: isOn }), t('saved'))}
+    />
+  ));
 }

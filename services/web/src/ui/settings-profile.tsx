@@ -11,6 +11,10 @@ export function Profile() {
   const known = useSelected(({ model }) => model.people.get(model.ownId)?.name ?? '');
   const form = useForm({ full_name: known });
   const { full_name: name } = form.values;
+  // The server ignores the name then.
+  const isFixed = useSelected(
+    ({ model: { realm, rules } }) => realm.settings.name_changes_disabled === true && !rules.isAdministrator,
+  );
   const task = useTask();
   const save = (event: FormEvent): void => {
     event.preventDefault();
@@ -25,10 +29,16 @@ export function Profile() {
             required
             maxLength={100}
             autoComplete="name"
+            disabled={isFixed}
             onChange={(event) => form.set({ full_name: event.target.value })}
           />
         </Field>
-        <button type="submit" className="primary" disabled={task.isBusy || name.trim() === '' || !form.isChanged}>
+        {isFixed && <p className="faint">{t('peopleMayNotChangeTheirNames')}</p>}
+        <button
+          type="submit"
+          className="primary"
+          disabled={isFixed || task.isBusy || name.trim() === '' || !form.isChanged}
+        >
           {t('saveTheName')}
         </button>
         <Outcome task={task} />

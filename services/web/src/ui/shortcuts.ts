@@ -5,13 +5,15 @@ import type { Session } from '../session/session.ts';
 import { isMuted, type Model } from '../state/model.ts';
 import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
+import { hasReadReceipts } from '../state/realm.ts';
 import { hasHistory, mayEdit } from '../state/rules.ts';
 import { focusCompose } from './compose-text.ts';
 import { isOfInputMethod } from './composing.ts';
-import { currentList, edit, type Reading } from './editing.ts';
+import { currentList, edit, isTextAwaited, type Reading } from './editing.ts';
 import { thumbsUp } from './emoji.tsx';
 import { linkTo } from './links.ts';
 import { markUnreadFrom, quote, react, reply } from './message-commands.ts';
+import { isOfSystem } from './modifiers.ts';
 import { isDialogOpen, openDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
@@ -76,6 +78,9 @@ const messages: Record<string, ActOn> = {
   H: ({ session }, message) => {
     if (hasHistory(session.state.model, message)) openDialog({ name: 'history', messageId: message.id });
   },
+  V: ({ session }, message) => {
+    if (hasReadReceipts(session.state.model)) openDialog({ name: 'readers', messageId: message.id });
+  },
   u: (_, message) => openDialog({ name: 'person', userId: message.sender_id }),
   m: ({ session }, message) => {
     const { model } = session.state;
@@ -95,7 +100,7 @@ function actionOf(event: KeyboardEvent): Act | undefined {
   const hasDialog = isDialogOpen() || document.querySelector('dialog[open]') !== null;
   if (event.key === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey)
     return hasDialog ? undefined : () => openDialog({ name: 'palette' });
-  if (event.ctrlKey || event.metaKey || event.altKey || isOfInputMethod(event)) return undefined;
+  if (isOfSystem(event) || isOfInputMethod(event)) return undefined;
   if (target.id === 'compose' && event.key === 'Escape') {
     return () => {
       (target as HTMLElement).blur();
@@ -103,6 +108,7 @@ function actionOf(event: KeyboardEvent): Act | undefined {
     };
   }
   if (target.closest(writing) || hasDialog) return undefined;
+  if ((event.key.length === 1 || event.key === 'Enter') && isTextAwaited()) return undefined;
   if (event.key === 'Enter' && target.closest(pressable)) return undefined;
   const list = currentList();
   const inList = Object.hasOwn(lists, event.key) ? lists[event.key] : undefined;

@@ -3,10 +3,12 @@ import { directPlace, keyOf, type Place } from '../state/place.ts';
 import { locale, t } from '../text/text.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { type Directory, peopleNames, unreadCounts, unreadMentions } from './names.ts';
+import { SearchField } from './search-field.tsx';
 import { useDirectory, useSelected } from './session-context.tsx';
 import { Channels } from './sidebar-channels.tsx';
 import { Entry, PageEntry } from './sidebar-entry.tsx';
 import { Followed } from './sidebar-topics.tsx';
+import { WritingEntries } from './sidebar-writing.tsx';
 
 const shownConversations = 12;
 const shownPeople = 50;
@@ -30,6 +32,7 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
           <Entry narrow={{ kind: 'feed' }} label={t('combinedFeed')} unread={0} />
           <Entry narrow={{ kind: 'mentions' }} label={t('mentions')} unread={mentions} />
           <Entry narrow={{ kind: 'starred' }} label={t('starredMessages')} unread={0} />
+          <WritingEntries />
           <li>
             <PageEntry to="/search" label={t('search')} unread={0} />
           </li>
@@ -109,13 +112,7 @@ function FoundPeople() {
   const found = all.filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()));
   return (
     <>
-      <input
-        type="search"
-        aria-label={t('findPeople')}
-        placeholder={t('findPeople')}
-        value={filter}
-        onChange={(event) => setFilter(event.target.value)}
-      />
+      <SearchField label={t('findPeople')} text={filter} onChange={setFilter} />
       <ul>
         {found.slice(0, shownPeople).map(({ id }) => {
           const place = directPlace([id], directory.ownId);

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'react';
 import type { Suggestion } from '../state/completion.ts';
 
 interface ListProps {
@@ -10,8 +11,16 @@ interface ListProps {
 
 /** The list of a combobox. The focus stays in the text. */
 export function SuggestionList({ id, label, all, active, onChoose }: ListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const top = list.current?.closest('.messages')?.getBoundingClientRect().top;
+    if (!list.current || top === undefined) return;
+    // Above a text near the top of the messages, the list would be cut.
+    list.current.dataset.below = 'false';
+    list.current.dataset.below = String(list.current.getBoundingClientRect().top < top);
+  }, [all]);
   return (
-    <div className="completions" role="listbox" id={id} aria-label={label}>
+    <div ref={list} className="completions" role="listbox" id={id} aria-label={label}>
       {all.map((one, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the combobox.
         <div

@@ -1,11 +1,10 @@
-import { type RefObject, useRef, useState } from 'react';
+import { type ComponentProps, useRef, useState } from 'react';
 import { type Task, useTask } from './use-task.ts';
 
 interface NewForm {
   isOpen: boolean;
-  toggle: () => void;
-  /** The button that opens the form. */
-  button: RefObject<HTMLButtonElement | null>;
+  /** Attributes of the button that opens and closes the form. */
+  button: ComponentProps<'button'>;
   /** How the last creation went. It is shown outside the form, which closes. */
   task: Task;
   /** Closes the form after a creation. The button takes the focus, unless the reader works elsewhere. */
@@ -15,13 +14,19 @@ interface NewForm {
 /** A form that a button opens, and that closes when it has created something. */
 export function useNewForm(): NewForm {
   const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
+  const ref = useRef<HTMLButtonElement>(null);
   const task = useTask();
   const close = (form: HTMLFormElement): void => {
     const { activeElement, body } = document;
     // The browser takes the focus from a button that is disabled.
-    if (activeElement === null || activeElement === body || form.contains(activeElement)) button.current?.focus();
+    if (activeElement === null || activeElement === body || form.contains(activeElement)) ref.current?.focus();
     setOpen(false);
   };
-  return { isOpen, toggle: () => setOpen(!isOpen), button, task, close };
+  const onClick = () => setOpen(!isOpen);
+  return {
+    isOpen,
+    button: { type: 'button', className: 'primary', ref, 'aria-expanded': isOpen, onClick },
+    task,
+    close,
+  };
 }

@@ -14,7 +14,7 @@ import {
 import { keyOf, type Place } from '../state/place.ts';
 import { loadEmoji } from './compose-emoji.ts';
 import { isOfInputMethod } from './composing.ts';
-import { useSelected, useSession } from './session-context.tsx';
+import { useListedChannels, useSelected, useSession } from './session-context.tsx';
 
 const nothing: readonly Suggestion[] = [];
 
@@ -27,9 +27,19 @@ export interface Suggestions {
   dismiss: () => void;
 }
 
+interface Written {
+  place: Place | undefined;
+  /** Whether a command at the beginning has its effect. */
+  hasCommands: boolean;
+}
+
+const isChoice = ({ key, shiftKey, ctrlKey, metaKey }: KeyboardEvent): boolean =>
+  !shiftKey && (key === 'Tab' || (key === 'Enter' && !ctrlKey && !metaKey));
+
 /** The suggestions for the text before the caret. Without a caret, the box has no focus. */
-export function useSuggestions(text: string, caret: number | undefined, place: Place | undefined): Suggestions {
-  const token = caret === undefined ? undefined : tokenAt(text, caret);
+export function useSuggestions(text: string, caret: number | undefined, { place, hasCommands }: Written): Suggestions {
+  const found = caret === undefined ? undefined : tokenAt(text, caret);
+  const token = found?.kind === 'command' && !hasCommands ? undefined : found;
   const [active, setActive] = useState(0);
   const [dismissed, setDismissed] = useState<number>();
   const all = useMatches(token, place);
@@ -46,7 +56,7 @@ export function useSuggestions(text: string, caret: number | undefined, place: P
     if (event.key === 'ArrowDown') setActive((chosen + 1) % shown.length);
     else if (event.key === 'ArrowUp') setActive((chosen + shown.length - 1) % shown.length);
     else if (event.key === 'Escape') setDismissed(token.start);
-    else if ((event.key === 'Enter' || event.key === 'Tab') && !event.shiftKey) return shown[chosen] ?? true;
+    else if (isChoice(event)) return shown[chosen] ?? true;
     else return false;
     return true;
   };
@@ -57,6 +67,7 @@ function useMatches(token: Token | undefined, place: Place | undefined): readonl
   const session = useSession();
   const model = useSelected((state) => state.model);
   const emoji = useEmoji(token?.kind === 'emoji');
+  useListedChannels(token?.kind === 'channel' || token?.kind === 'topic');
   const channel = token?.kind === 'topic' ? channelNamed(token.channel, model) : undefined;
   const topics = useTopics(channel?.id);
   const isSilent = token?.kind === 'mention' && token.isSilent;
@@ -82,6 +93,7 @@ function useMatches(token: Token | undefined, place: Place | undefined): readonl
     isSilent,
     model.people,
     model.channels,
+    model.listed,
     model.writing,
     place,
     channel,

@@ -4,10 +4,12 @@ import './widget-box.css';
 import { type ReactNode, useId, useRef, useState } from 'react';
 import type { Message } from '../state/place.ts';
 import type { Addition, Poll, Todo, Widget } from '../state/widgets.ts';
+import { keptField, useKept } from './kept-fields.ts';
 import { personName } from './names.ts';
 import { useDirectory, useSession } from './session-context.tsx';
 
 interface WidgetProps<W extends Widget> {
+  messageId: number;
   widget: W;
   isAuthor: boolean;
   add: (addition: Addition) => Promise<boolean>;
@@ -20,13 +22,13 @@ export function WidgetBox({ message, widget }: { message: Message; widget: Widge
   const isAuthor = message.sender_id === ownId;
   const add = (addition: Addition): Promise<boolean> => session.actions.addToWidget(message.id, addition);
   return widget.kind === 'poll' ? (
-    <PollBox widget={widget} isAuthor={isAuthor} add={add} />
+    <PollBox messageId={message.id} widget={widget} isAuthor={isAuthor} add={add} />
   ) : (
-    <TodoBox widget={widget} isAuthor={isAuthor} add={add} />
+    <TodoBox messageId={message.id} widget={widget} isAuthor={isAuthor} add={add} />
   );
 }
 
-function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
+function PollBox({ messageId, widget, isAuthor, add }: WidgetProps<Poll>) {
   const directory = useDirectory();
   const { question, options, nextIndex } = widget;
   const offer = (option: string): Promise<boolean> => {
@@ -35,6 +37,7 @@ function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
   };
   return (
     <Frame
+      messageId={messageId}
       kind={t('poll')}
       title={question}
       untitled={t('pollWithoutAQuestion')}
@@ -71,7 +74,9 @@ function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
           );
         })}
       </ul>
-      {nextIndex !== undefined && <AddForm label={t('newOption')} fullAction={t('addNewOption')} onAdd={offer} />}
+      {nextIndex !== undefined && (
+        <AddForm keptAs={`${messageId} add`} label={t('newOption')} fullAction={t('addNewOption')} onAdd={offer} />
+      )}
     </Frame>
   );
 }
@@ -90,7 +95,7 @@ function Voters({ names }: { names: readonly string[] }) {
   );
 }
 
-function TodoBox({ widget, isAuthor, add }: WidgetProps<Todo>) {
+function TodoBox({ messageId, widget, isAuthor, add }: WidgetProps<Todo>) {
   const { title, tasks, nextIndex } = widget;
   const put = (task: string, desc: string): Promise<boolean> => {
     if (tasks.some((one) => one.task === task) || nextIndex === undefined) return Promise.resolve(true);
@@ -98,6 +103,7 @@ function TodoBox({ widget, isAuthor, add }: WidgetProps<Todo>) {
   };
   return (
     <Frame
+      messageId={messageId}
       kind={t('tasks')}
       title={title}
       untitled={t('tasks')}
@@ -132,7 +138,13 @@ function TodoBox({ widget, isAuthor, add }: WidgetProps<Todo>) {
         ))}
       </ul>
       {nextIndex !== undefined && (
-        <AddForm label={t('newTask')} fullAction={t('addNewTask')} detail={t('description')} onAdd={put} />
+        <AddForm
+          keptAs={`${messageId} add`}
+          label={t('newTask')}
+          fullAction={t('addNewTask')}
+          detail={t('description')}
+          onAdd={put}
+        />
       )}
     </Frame>
   );
@@ -146,6 +158,7 @@ interface Change {
   save: (text: string) => Promise<boolean>;
 }
 interface FrameProps {
+  messageId: number;
   kind: string;
   title: string;
   untitled: string;
@@ -154,8 +167,8 @@ interface FrameProps {
   children: ReactNode;
 }
 
-function Frame({ kind, title, untitled, change, children }: FrameProps) {
-  const [isChanging, setChanging] = useState(false);
+function Frame({ messageId, kind, title, untitled, change, children }: FrameProps) {
+  const [isChanging, setChanging] = useKept<boolean>(`${messageId} changing`, false);
   const id = useId();
   return (
     <section className="widget" aria-labelledby={id}>
@@ -172,6 +185,7 @@ function Frame({ kind, title, untitled, change, children }: FrameProps) {
       </header>
       {change && isChanging && (
         <AddForm
+          keptAs={`${messageId} change`}
           label={change.label}
           action={t('save')}
           fullAction={change.action}
@@ -188,6 +202,8 @@ function Frame({ kind, title, untitled, change, children }: FrameProps) {
 const longest = 500;
 
 interface AddFormProps {
+  /** Under which the texts are kept while the row of the message is off the screen. */
+  keptAs: string;
   label: string;
   /** The label of a second, optional text. */
   detail?: string;
@@ -201,9 +217,9 @@ interface AddFormProps {
   onDone?: () => void;
 }
 
-function AddForm({ label, detail, action = t('add'), fullAction, initial = '', onAdd, onDone }: AddFormProps) {
-  const [text, setText] = useState(initial);
-  const [more, setMore] = useState('');
+function AddForm({ keptAs, label, detail, action = t('add'), fullAction, initial = '', onAdd, onDone }: AddFormProps) {
+  const [text, setText] = useKept<string>(keptAs, initial);
+  const [more, setMore] = useKept<string>(`${keptAs} more`, '');
   const [isBusy, setBusy] = useState(false);
   const box = useRef<HTMLInputElement>(null);
   const submit = async (): Promise<void> => {
@@ -212,9 +228,9 @@ function AddForm({ label, detail, action = t('add'), fullAction, initial = '', o
     setBusy(false);
     if (!isAdded) return;
     // Keep the text that was typed meanwhile.
-    if (box.current?.value === text) onDone?.();
-    setText((now) => (now === text ? '' : now));
-    setMore((now) => (now === more ? '' : now));
+    if ((box.current?.value ?? text) === text) onDone?.();
+    if ((keptField(keptAs) ?? initial) === text) setText('');
+    if (keptField(`${name} more`) === more) setMore('');
   };
   return (
     <form

@@ -21,8 +21,11 @@ interface NumberedAnswer {
 
 const tableOf = (schema: string): string => `${schema}.idempotency`;
 const keyOf = (realm: unknown, user: unknown, key: unknown): string => `${realm} ${user} ${key}`;
-const taken = (): PostgresError =>
-  new PostgresError('23505', 'duplicate key value violates unique constraint "idempotency_pkey"', 'idempotency_pkey');
+const taken = (realm: unknown, user: unknown, key: unknown): PostgresError =>
+  new PostgresError('23505', 'duplicate key value violates unique constraint "idempotency_pkey"', {
+    constraint: 'idempotency_pkey',
+    detail: `Key (realm_id, user_id, key)=(${realm}, ${user}, ${key}) already exists.`,
+  });
 
 async function insert({ tx, values, server }: Call, schema: string): Promise<boolean> {
   const [realm, user, key, fingerprint, answer] = values;
@@ -40,7 +43,8 @@ async function insertNumbered(call: Call, schema: string, numbers: string) {
   const rows = numberedRows<NumberedAnswer>(call, numbers);
   for (const { realm_id, user_id, key, fingerprint, named, rest, number } of rows) {
     const answer = JSON.stringify({ result: { ...rest, [named]: number } });
-    if (!(await insert({ ...call, values: [realm_id, user_id, key, fingerprint, answer] }, schema))) throw taken();
+    if (!(await insert({ ...call, values: [realm_id, user_id, key, fingerprint, answer] }, schema)))
+      throw taken(realm_id, user_id, key);
   }
   return changed(rows.length);
 }
@@ -53,7 +57,7 @@ export const answerShapes: Shape[] = [
   [
     /^INSERT INTO "(\w+)"\."idempotency" \(realm_id, user_id, key, fingerprint, answer\) VALUES /,
     async (call, schema = '') => {
-      if (!(await insert(call, schema))) throw taken();
+      if (!(await insert(call, schema))) throw taken(call.values[0], call.values[1], call.values[2]);
       return changed(1);
     },
   ],
@@ -71,6 +75,8 @@ export const answerShapes: Shape[] = [
       return rowsOf({ fingerprint, answer: JSON.parse(answer), first_number: null, id_offset: null, is_old: false });
     },
   ],
+  // There is no standby that the answer would have to reach.
+  [/^SELECT pg_logical_emit_message/, () => changed(1)],
   // A schedule is shorter than the retention of answers.
   [/^DELETE FROM "(\w+)"\."idempotency" WHERE/, () => changed(0)],
 ];

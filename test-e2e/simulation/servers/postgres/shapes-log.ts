@@ -207,7 +207,7 @@ export const logShapes: Shape[] = [
     /^SELECT log\.check_deadline\(/,
     ({ tx, values: [ms], server }) => {
       if (server.now() > tx.startedAt + Number(ms)) throw new PostgresError('NT408', 'the deadline has passed');
-      return rowsOf({ check_deadline: '' });
+      return rowsOf({ check_deadline: '', ended: server.now() });
     },
   ],
   [

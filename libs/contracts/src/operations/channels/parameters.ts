@@ -31,7 +31,7 @@ export const creationParams = {
   message_retention_days: textOrJson(retentionSchema.optional()),
   topics_policy: textOrJson(z.enum(topicsPolicies).optional()),
   folder_id: json(id.nullish()),
-  send_new_subscription_messages: json(bool.optional()),
+  send_new_subscription_messages: json(bool.default(true)),
   ...ofEveryPermission(groupSettingSchema),
 };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, string } from '../../model/bounded.ts';
+import { id, list, string } from '../../model/bounded.ts';
 import { operation } from '../../model/operation.ts';
 import { bool, json, text, textOrJson } from '../../model/param.ts';
 import { permissionUpdateParams, retentionSchema, topicsPolicies } from './parameters.ts';
@@ -47,6 +47,18 @@ export const channelSettingsOperations = {
     params: { stream: text(string(1_000).describe('The name of the channel.')) },
     result: z.object({ stream_id: z.int() }),
     errors: ['BAD_REQUEST'],
+  }),
+  /** Called on behalf of the user who names the default channels of a bot. */
+  getKnownNames: operation({
+    name: 'get-known-names',
+    service: 'channels',
+    caller: 'internal',
+    callers: ['users'],
+    summary: 'How the names of channels are spelled; refuses those that the actor may not know. Bus only.',
+    params: { names: json(list(string(1_000), 2)) },
+    result: z.object({ names: z.array(z.string()) }),
+    errors: ['BAD_REQUEST'],
+    isReadOnly: true,
   }),
   getChannelEmail: operation({
     name: 'get-channel-email',

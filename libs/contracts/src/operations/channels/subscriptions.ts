@@ -17,7 +17,11 @@ const wantedChannels = list(
 const ownProperty =
   'The name of the setting: `color`, `is_muted`, `pin_to_top`, `in_home_view`, `desktop_notifications`, `audible_notifications`, `push_notifications`, `email_notifications` or `wildcard_mentions_notify`.';
 const channelNames = list(string(300), 10_000);
-const subscribed = { subscribed: namesByUser, already_subscribed: namesByUser };
+const subscribed = {
+  subscribed: namesByUser,
+  already_subscribed: namesByUser,
+  new_subscription_messages_sent: z.boolean().optional(),
+};
 const removed = { removed: z.array(z.string()), not_removed: z.array(z.string()) };
 const subscription = z.looseObject({ stream_id: z.int(), name: z.string().describe('The name of the channel.') });
 
@@ -52,7 +56,6 @@ export const subscriptionOperations = {
     result: z.object({
       ...subscribed,
       unauthorized: z.array(z.string()).optional(),
-      new_subscription_messages_sent: z.boolean().optional(),
     }),
     errors: ['BAD_REQUEST'],
     events: ['stream', 'subscription', 'default_streams'],
@@ -71,10 +74,7 @@ export const subscriptionOperations = {
       subscribers: json(idList(20_000).describe('The IDs of the users to subscribe.')),
       ...creationParams,
     },
-    result: z.object({
-      id: z.int().describe('The ID of the new channel.'),
-      new_subscription_messages_sent: z.boolean().optional(),
-    }),
+    result: z.object({ id: z.int().describe('The ID of the new channel.') }),
     errors: ['CHANNEL_ALREADY_EXISTS', 'BAD_REQUEST'],
     events: ['stream', 'subscription', 'default_streams'],
   }),

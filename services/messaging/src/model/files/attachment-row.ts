@@ -1,5 +1,5 @@
 import { type Attachment, ChatError, eventForUsers, inAttachments, type LogEvent, maxId } from '@natter/contracts';
-import { type Executor, sql, type Work } from '@natter/database';
+import { type Executor, type Fragment, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
 const attachmentRow = z.object({
@@ -12,7 +12,6 @@ const attachmentRow = z.object({
   messages: z.array(z.object({ id: z.number(), date_sent: z.number() })),
 });
 type AttachmentRow = z.infer<typeof attachmentRow>;
-type Fragment = ReturnType<typeof sql.fragment>;
 
 /**
  * Each new reference is announced with earlier ones. Listing all would make the thousandth message a thousand times as

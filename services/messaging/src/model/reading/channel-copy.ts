@@ -66,6 +66,10 @@ export async function channelCopy(
     SELECT ${copyColumns} FROM messaging.channel c WHERE c.realm_id = ${realmId} AND c.channel_id = ${channelId}`);
 }
 
+/** Whether callers without an account may read the channel, if the realm lets them in. */
+export const isOpenToSpectators = (channel: Pick<ChannelCopy, 'is_web_public' | 'is_archived'> | undefined): boolean =>
+  channel?.is_web_public === true && !channel.is_archived;
+
 /** The channel with a name, or with an id written as text. A channel in use precedes an archived one of the same name. */
 export function channelNamed(executor: Executor, realmId: number, name: string): Promise<ChannelCopy | undefined> {
   const id = isId(name) ? Number(name) : 0;

@@ -1,5 +1,6 @@
+import type { Executor } from '@natter/database';
 import { expect, test } from 'vitest';
-import { marked, wordsOf } from './highlight.ts';
+import { highlightFor, marked, wordsOf } from './highlight.ts';
 
 const shown = (html: string, found: string[], runs: string[] = []): string =>
   marked(html, new Set(found), runs).replaceAll('<span class="highlight">', '[').replaceAll('</span>', ']');
@@ -42,4 +43,23 @@ test.each<[string, string[], string[], string]>([
   ['nothing', [], ['東'], 'nothing'],
 ])('in %j the words %j and texts %j are marked: %j', (html, found, runs, expected) => {
   expect(shown(html, found, runs)).toBe(expected);
+});
+
+test('at most thirty marks belong to a character, because many are slow to normalize', () => {
+  expect(shown(`漢${'\u302a'.repeat(100)}`, [], ['漢'])).toBe(`[漢${'\u302a'.repeat(30)}]${'\u302a'.repeat(70)}`);
+});
+
+test('of a page with very many words, few of those with accents are compared', async () => {
+  let compared: string[] = [];
+  const executor = {
+    any: async ({ values }: { values: unknown[] }) => {
+      compared = values.at(-1) as string[];
+      return [];
+    },
+  } as unknown as Executor;
+  const texts = [...Array(20_000).keys()].map((nth) => `${nth} é${nth}é`);
+  await highlightFor(executor, 1, { query: "'e'", text: 'e' }, texts);
+  const others = compared.filter((word) => word.startsWith('é'));
+  expect(others.length).toBeLessThanOrEqual(10_000);
+  expect(compared).toEqual(expect.arrayContaining(['0', '19999', 'é0é']));
 });

@@ -6,6 +6,11 @@ import { piecesOfHtml, unspacedRuns } from './narrow/unspaced.ts';
 /** Marks in HTML what a search finds. Tags are left as they are, because an attribute cannot contain markup. */
 export type Highlight = (html: string) => string;
 
+/** Words of a page that are compared. Others are not marked; only a page of very long texts has more. */
+const maxAsciiWords = 100_000;
+/** A word with other characters takes 15 times as long. */
+const maxOtherWords = 10_000;
+
 const wordRow = z.object({ word: z.string() });
 
 /** Asks Postgres which words of these texts the search finds, so that exactly those are marked. */
@@ -15,12 +20,19 @@ export async function highlightFor(
   search: Search,
   texts: readonly string[],
 ): Promise<Highlight> {
-  const words = new Set(texts.flatMap(wordsOf));
+  const words = firstOf(new Set(texts.flatMap(wordsOf)));
   const rows = await executor.any(sql.type(wordRow)`
-    SELECT word FROM messaging.search_matches(${realmId}, ${search.query}::tsquery, ${sql.array([...words], 'text')}) word`);
+    SELECT word FROM messaging.search_matches(${realmId}, ${search.query}::tsquery, ${sql.array(words, 'text')}) word`);
   const found = new Set(rows.map(({ word }) => word));
   const runs = search.text.normalize('NFKC').toLowerCase().match(unspacedRuns) ?? [];
   return (html) => marked(html, found, [...new Set(runs)]);
+}
+
+function firstOf(words: ReadonlySet<string>): string[] {
+  const [ascii = [], others = []] = [true, false].map((isAscii) =>
+    [...words].filter((word) => /^[\0-\x7f]*$/.test(word) === isAscii),
+  );
+  return [...ascii.slice(0, maxAsciiWords), ...others.slice(0, maxOtherWords)];
 }
 
 const piecesOf = (html: string): string[] => html.match(piecesOfHtml) ?? [];
@@ -49,8 +61,11 @@ export function marked(html: string, found: ReadonlySet<string>, runs: readonly 
 
 const mark = (text: string): string => `<span class="highlight">${text}</span>`;
 
-/** Characters with their marks: normalizing does not join or divide them further. */
-const units = /.[\p{M}\uff9e\uff9f]*/gsu;
+/**
+ * Characters with their marks: normalizing does not join or divide them further. Normalizing takes time quadratic in the
+ * number of marks, so it is limited. No language has characters with as many.
+ */
+const units = /.[\p{M}\uff9e\uff9f]{0,30}/gsu;
 
 function markedRun(piece: string, runs: readonly string[]): string {
   const characters = piece.match(units) ?? [];

@@ -7,10 +7,17 @@ describe('the difference of two HTML texts', () => {
     [
       '<p>a cat</p>',
       '<p>a dog</p>',
-      '<p>a <span class="highlight_text_deleted">cat</span><span class="highlight_text_inserted">dog</span></p>',
+      '<p>a <span class="highlight_text_inserted">dog</span> <span class="highlight_text_deleted">cat</span></p>',
     ],
     ['<p>one</p>', '<p>one two</p>', '<p>one<span class="highlight_text_inserted"> two</span></p>'],
+    ['<p>one two</p>', '<p>one</p>', '<p>one<span class="highlight_text_deleted"> two</span></p>'],
     ['<p>plain</p>', '<p><strong>plain</strong></p>', '<p><strong>plain</strong></p>'],
+    ['<p>see <a href="/a">it</a></p>', '<p>see <a href="/a">it</a></p>', '<p>see <a href="/a">it</a></p>'],
+    [
+      '<p>see <a href="/a">it</a></p>',
+      '<p>see <a title="x" href="/b">it</a></p>',
+      '<p>see <a title="x" href="/b">it<span class="highlight_text_inserted"> Link: /b .</span> <span class="highlight_text_deleted"> Link: /a .</span></a></p>',
+    ],
   ])('%s and %s', (before, after, expected) => {
     expect(htmlDiff(before, after)).toBe(expected);
   });

@@ -174,7 +174,7 @@ export async function objectsOf(
       topic_links: links.get(row.topic) ?? [],
       ...recipientOf(row, people),
       ...extras(row.id),
-      flags: flagsOf(row),
+      flags: userId === 0 ? ['read'] : flagsOf(row),
       ...matches(row),
     };
   });

@@ -1,10 +1,10 @@
 import { badRequest } from '@natter/contracts';
-import { type Executor, plannedEachTime, readAtOnce, sql } from '@natter/database';
+import { type Executor, type Fragment, plannedEachTime, readAtOnce, sql } from '@natter/database';
 import { z } from 'zod';
 import { unreadMessages } from '../unread-messages.ts';
 import { isReceived, type Readable } from './readable.ts';
 import type { Reader } from './reader.ts';
-import type { Fragment, Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 
 /** Larger than the id of any message: the anchor of "newest". */
 export const largerThanAnyId = 10_000_000_000_000_000;
@@ -35,6 +35,8 @@ export interface Page {
  */
 export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): Promise<Page> {
   const { executor } = reader;
+  if (!wanted.includeAnchor && wanted.before > 0 && wanted.after > 0)
+    throw badRequest('The anchor can only be excluded at an end of the range');
   const anchor = await anchorOf(reader, scope, wanted);
   const isOldest = anchor <= 0;
   const isNewest = anchor >= largerThanAnyId;
@@ -189,6 +191,14 @@ export async function select(executor: Executor, scope: Scope, selection: Select
   const rows = await executor.any(idsWhere(scope, selection));
   return rows.map((row) => row.id);
 }
+
+/** Those of the messages that belong to the scope, ascending. */
+export const selectAmong = (executor: Executor, scope: Scope, ids: readonly number[]): Promise<number[]> =>
+  select(executor, scope, {
+    where: sql.fragment`m.id = ANY(${sql.array([...ids], 'int8')})`,
+    order: 'ASC',
+    limit: ids.length,
+  });
 
 const plan = (scope: Scope): Fragment => (scope.isPlain ? sql.fragment`` : plannedEachTime);
 

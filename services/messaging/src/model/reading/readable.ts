@@ -1,9 +1,8 @@
 import { type Actor, type RequestMeta, roles } from '@natter/contracts';
-import { type Executor, readAtOnce, sql } from '@natter/database';
+import { type Executor, type Fragment, readAtOnce, sql } from '@natter/database';
 import { z } from 'zod';
 import { isSeenBy } from '../subscription-periods.ts';
 
-type Fragment = ReturnType<typeof sql.fragment>;
 type Ids = ReturnType<typeof sql.array>;
 
 /** The channels that decide which messages somebody may read. Its size does not depend on the channels of the realm. */
@@ -30,9 +29,14 @@ const idRow = z.object({ channel_id: z.number() });
 /** Up to this number the planner sees the ids of open channels; more are looked up for each message. */
 const maxListed = 250;
 
-/** Over a channel `c`: whether this reader may read it without a subscription; without an account, web-public ones. */
-const isOpenTo = (actor: Pick<Actor, 'role'> | undefined): Fragment =>
-  actor && actor.role !== roles.guest ? sql.fragment`NOT c.is_private` : sql.fragment`c.is_web_public`;
+/**
+ * Over a channel `c`: whether this reader may read it without a subscription. Without an account, what
+ * `isOpenToSpectators` tells of one channel.
+ */
+const isOpenTo = (actor: Pick<Actor, 'role'> | undefined): Fragment => {
+  if (!actor) return sql.fragment`(c.is_web_public AND NOT c.is_archived)`;
+  return actor.role === roles.guest ? sql.fragment`c.is_web_public` : sql.fragment`NOT c.is_private`;
+};
 
 /** Reads the channels that the reader is or was subscribed to, and a bounded number of open ones. */
 export async function readableBy(

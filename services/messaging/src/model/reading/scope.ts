@@ -1,19 +1,17 @@
-import { notLoggedIn, refusedAs, roles } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { refusedAs, roles } from '@natter/contracts';
+import { type Fragment, sql } from '@natter/database';
 import { z } from 'zod';
 import { findPeople, findPeopleByEmail } from '../people.ts';
 import { hasFlag, isAlerted, isMentioned, isRead } from '../read-state.ts';
 import { isSeenBy } from '../subscription-periods.ts';
 import type { UnreadAmong } from '../unread-messages.ts';
-import { type ChannelCopy, channelCopy, channelNamed } from './channel-copy.ts';
-import { badNarrow, isOfDirectMessages, type Term } from './narrow/narrow.ts';
+import { type ChannelCopy, channelCopy, channelNamed, isOpenToSpectators } from './channel-copy.ts';
+import { badNarrow, isOfDirectMessages, requirePossible, type Term } from './narrow/narrow.ts';
 import { allOf, type Search } from './narrow/search-query.ts';
 import { accessible, isIn, mine } from './readable.ts';
 import type { Reader } from './reader.ts';
 import { searchCondition } from './search-condition.ts';
 import { inConversation } from './with-message.ts';
-
-export type Fragment = ReturnType<typeof sql.fragment>;
 
 /** The requested messages: conditions over `m`, and whether they are the user's whole feed. */
 export interface Scope {
@@ -45,6 +43,7 @@ export async function scopeOf(
   mostChannels?: number,
 ): Promise<Scope> {
   const terms = await inConversation(reader, given);
+  requirePossible(terms);
   const channels = new Map<Term, ChannelCopy>();
   for (const term of terms)
     if (term.operator === 'channel') channels.set(term, await readableChannel(reader, term.operand));
@@ -98,8 +97,8 @@ async function readableChannel(reader: Reader, operand: string | number): Promis
       ? await channelCopy(executor, meta.realmId, operand)
       : await channelNamed(executor, meta.realmId, operand);
   if (!channel) throw unknown();
-  if (channel.is_web_public) return channel;
-  if (!reader.actor) throw unknown();
+  if (!reader.actor && !isOpenToSpectators(channel)) throw unknown();
+  if (!reader.actor || channel.is_web_public) return channel;
   await reader.access.readable(reader.actor, reader.meta, channel.channel_id).catch(refusedAs(unknown));
   return channel;
 }
@@ -113,7 +112,7 @@ async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: r
       ? sql.fragment`m.channel_id = ${named.channel_id}`
       : sql.fragment`m.channel_id = ${named.channel_id} AND ${isSeenBy(actor.userId)}`;
   }
-  // Without an account, `readableChannel` accepts web-public channels only.
+  // Without an account, `readableChannel` accepts only channels that are open to spectators.
   if (named) return sql.fragment`m.channel_id = ${named.channel_id}`;
   if (actor && terms.some(isStarredTerm))
     return accessibleAmong(
@@ -170,12 +169,7 @@ async function conditionOf(
   term: Exclude<Term, { operator: 'search' }>,
   channels: ReadonlyMap<Term, ChannelCopy>,
 ): Promise<Fragment | undefined> {
-  const { actor } = reader;
-  const userId = actor?.userId ?? 0;
-  const needsActor =
-    ['is', 'dm', 'dm-including', 'group-pm-with', 'in'].includes(term.operator) &&
-    !(term.operator === 'is' && term.operand === 'resolved');
-  if (!actor && needsActor) throw notLoggedIn();
+  const userId = reader.actor?.userId ?? 0;
   switch (term.operator) {
     case 'channel':
       return sql.fragment`m.channel_id = ${channels.get(term)?.channel_id ?? 0}`;

@@ -1,7 +1,7 @@
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import { createMessageAccess } from '../message-access.ts';
-import { channelCopy } from './channel-copy.ts';
+import { channelCopy, isOpenToSpectators } from './channel-copy.ts';
 import { badNarrow, type Term } from './narrow/narrow.ts';
 import type { Reader } from './reader.ts';
 
@@ -15,7 +15,7 @@ const places: readonly Term['operator'][] = ['channel', 'topic', 'dm'];
 /**
  * The terms of a narrow `with` a message: the current conversation of the message replaces the one that the narrow
  * names, so that a link to a conversation survives its move. If the message is not accessible, the narrow stays as
- * given.
+ * given if it names a conversation, and is refused otherwise.
  */
 export async function inConversation(reader: Reader, terms: readonly Term[]): Promise<readonly Term[]> {
   const [term, ...more] = terms.filter((one) => one.operator === 'with');
@@ -24,8 +24,9 @@ export async function inConversation(reader: Reader, terms: readonly Term[]): Pr
   const others = terms.filter((one) => one !== term);
   const place = await placeOf(reader, term.operand as number);
   if (place) return [...others.filter((one) => one.negated || !places.includes(one.operator)), ...place];
-  if (others.some((one) => !one.negated && places.includes(one.operator))) return others;
-  throw badNarrow("unknown message of 'with'");
+  const named = others.flatMap(({ operator, negated }) => (negated ? [] : [operator]));
+  if (named.includes('dm') || (named.includes('channel') && named.includes('topic'))) return others;
+  throw badNarrow("Invalid 'with' operator");
 }
 
 async function placeOf(reader: Reader, messageId: number): Promise<Term[] | undefined> {
@@ -39,7 +40,7 @@ async function placeOf(reader: Reader, messageId: number): Promise<Term[] | unde
           () => true,
           () => false,
         )
-    : (await channelCopy(executor, meta.realmId, message?.channel_id ?? 0))?.is_web_public;
+    : isOpenToSpectators(await channelCopy(executor, meta.realmId, message?.channel_id ?? 0));
   if (!message || !isReadable) return undefined;
   return message.channel_id === null
     ? [{ operator: 'dm', operand: message.recipient_ids ?? [], negated: false }]

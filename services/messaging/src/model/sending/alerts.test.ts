@@ -29,6 +29,23 @@ test('the number of characters compared for one text is limited', () => {
   expect(separateWordsOf('a!'.repeat(5_000))('a!a')).toBe(true);
 });
 
+test('long words that nearly occur at every place are compared at few of them', () => {
+  const occurs = separateWordsOf('a '.repeat(5_000));
+  const words = Array.from({ length: 655 }, (_, index) => `${'a '.repeat(48)}${String(index).padStart(4, 'x')}`);
+  const startsWith = vi.spyOn(String.prototype, 'startsWith');
+  const found = words.filter(occurs);
+  const compared = startsWith.mock.calls.length;
+  startsWith.mockRestore();
+  expect(found).toEqual([]);
+  expect(compared).toBeLessThanOrEqual(100_000);
+});
+
+test('a thousand short words are compared at each of a hundred places', () => {
+  const occurs = separateWordsOf(`${'the cat '.repeat(100)} the dog`);
+  expect(Array.from({ length: 1_000 }, (_, index) => `the ${index}`).filter(occurs)).toEqual([]);
+  expect(occurs('the dog')).toBe(true);
+});
+
 /** Different words without letters. */
 const signs = (count: number): string[] =>
   Array.from(

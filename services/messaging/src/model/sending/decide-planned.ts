@@ -2,6 +2,7 @@ import { type Actor, missingArgument, type RequestMeta } from '@natter/contracts
 import type { Decided } from '@natter/database';
 import { checkedContent } from '../checked-content.ts';
 import { decideSend, type Sending } from './decide-send.ts';
+import type { LinkedChannels } from './render-context.ts';
 
 /** A message to send, with the parameters of `POST /messages`. */
 export interface Sendable {
@@ -12,7 +13,9 @@ export interface Sendable {
   read_by_sender: boolean | undefined;
   isResolution?: boolean;
   readBy?: number;
+  linkedChannelIds?: LinkedChannels;
   seenBy?: Actor;
+  isContested?: boolean;
   widget_content?: string | undefined;
 }
 

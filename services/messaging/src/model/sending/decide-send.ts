@@ -1,5 +1,6 @@
-import type { IdSet } from '@natter/contracts';
+import type { Actor, IdSet } from '@natter/contracts';
 import type { Database, Decided } from '@natter/database';
+import type { RenderContext } from '@natter/markdown';
 import type { Renderer } from '@natter/renderer';
 import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/service-kit';
 import { acquainted } from '../acquaintance.ts';
@@ -15,7 +16,7 @@ import { calledBots, mentionedBy } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
 import { authorOf, invalidMirrored } from './mirrored.ts';
 import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
-import { mentionsGroup, referredBy } from './render-context.ts';
+import { mentionsGroup, type Referred, referredBy } from './render-context.ts';
 import { unreadForOf } from './resolution-notice.ts';
 import type { SendRequest } from './send-params.ts';
 import { senderFacts } from './sender-facts.ts';
@@ -62,13 +63,14 @@ export async function decideSend(
   const people = { ...actor.basis, ...reader.basis, ...mirrored.basis };
   const sender = { actor, author, policy, facts, hidden };
   if (destination.kind === 'direct') await requireDirectAllowed(database, sender, destination.people);
-  const named = await referredBy(database, { ...sender, actor: reader, author: writer }, content);
-  const rendered = await renderer.render(actor, content, named.context, topicOf(destination));
+  const { linkedChannelIds = [] } = params;
+  const named = await referredBy(database, { ...sender, actor: reader, author: writer, linkedChannelIds }, content);
+  const rendered = await renderer.render(actor, content, contextFor(actor, named), topicOf(destination));
   const mentioned = await mentionedBy(database, sender, { ...rendered, ...named }, destination);
   const { userIds } = rendered.mentions;
   const called = await calledBots(database, actor.realmId, destination, { userIds, ...named });
   const webhooks = triggeredWebhooks([actor, author], destination, { userIds, ...named, called });
-  const preferences = await topicPreferencesAfter(database, sender, destination, userIds);
+  const preferences = await topicPreferencesAfter(database, sender, destination, params.isContested ? [] : userIds);
   const references = referencesOfSend(await filesShared(database, request));
   const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
   const unreadFor = await unreadForOf(database, actor.realmId, destination, params);
@@ -84,7 +86,7 @@ export async function decideSend(
     mentioned,
     submessages: widget.submessages,
     emailHiddenFrom: await emailHiddenFrom(database, author, author.email, readersOf(destination)),
-    unknownSender: await unknownActor({ userVisibility, policies }, author, meta, destination.audience),
+    unknownSender: await unknownActor({ userVisibility, policies }, author, meta, { ...destination, called }),
     unreadFor,
     called,
   });
@@ -114,6 +116,10 @@ async function filesShared(database: Database, { actor, meta, params, content }:
   const sharer = params.seenBy ?? (actor.isSystemBot ? undefined : actor);
   return sharer ? filesReferredBy(database, sharer, meta, content) : [];
 }
+
+/** The bots of the server notify by their message alone, because it may quote mentions. */
+const contextFor = (actor: Actor, { context }: Referred): RenderContext =>
+  actor.isSystemBot ? { ...context, areMentionsSilent: true } : context;
 
 const topicOf = (destination: Destination): string => (destination.kind === 'channel' ? destination.topic : '');
 

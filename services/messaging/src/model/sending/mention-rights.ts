@@ -48,10 +48,7 @@ export async function mentionedBy(
   const { receivers = { has: (id: number) => hasId(destination.audience, id) } } = destination;
   const named = groups.filter((group) => mentions.groupIds.includes(group.id));
   for (const group of named)
-    if (
-      !actor.isSystemBot &&
-      !isPermitted(groupPermissions.can_mention_group, group.can_mention as GroupSetting, actor)
-    )
+    if (!isPermitted(groupPermissions.can_mention_group, group.can_mention as GroupSetting, actor))
       throw badRequest(`You are not allowed to mention user group '${group.name}'.`);
   const inGroups = await membersOf(
     executor,
@@ -63,15 +60,19 @@ export async function mentionedBy(
     .sort((a, b) => a - b);
   // Direct messages have few receivers, so wildcard mentions need no permission.
   if (destination.kind === 'direct') return { userIds, topicUserIds: [], mentionsChannel: mentions.channelWildcard };
-  const mayMentionMany =
-    actor.isSystemBot ||
-    isPermitted(realmPermissions.can_mention_many_users_group, policy.permissions.can_mention_many_users_group, actor);
+  const mayMentionMany = isPermitted(
+    realmPermissions.can_mention_many_users_group,
+    policy.permissions.can_mention_many_users_group,
+    actor,
+  );
   if (mentions.channelWildcard && sizeOf(destination.audience) > manyUsers && !mayMentionMany)
     throw new ChatError(
       'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
       'You do not have permission to use channel wildcard mentions in this channel.',
     );
-  const participants = mentions.topicWildcard ? await participantsOf(executor, actor.realmId, destination) : [];
+  const participants = mentions.topicWildcard
+    ? [...new Set([...(await participantsOf(executor, actor.realmId, destination)), author.userId])]
+    : [];
   if (participants.length > manyUsers && !mayMentionMany)
     throw new ChatError(
       'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
@@ -79,9 +80,7 @@ export async function mentionedBy(
     );
   return {
     userIds,
-    topicUserIds: [...new Set([...participants, ...(mentions.topicWildcard ? [author.userId] : [])])].filter((id) =>
-      receivers.has(id),
-    ),
+    topicUserIds: participants.filter((id) => receivers.has(id)),
     mentionsChannel: mentions.channelWildcard,
   };
 }

@@ -1,4 +1,5 @@
 import { idSet } from '@natter/contracts';
+import type { MarkdownSource } from '@natter/markdown';
 import type { Owner, RealmPolicies, UserContext, UserVisibility } from '@natter/service-kit';
 import type { ReadableMessage } from '../message-access.ts';
 import { receiversOf } from '../readers.ts';
@@ -20,7 +21,7 @@ export interface RenderedContent {
 
 export type RenderContent = (
   context: UserContext,
-  content: string,
+  content: MarkdownSource,
   message: ReadableMessage,
   topic: string,
 ) => Promise<RenderedContent>;
@@ -38,7 +39,7 @@ export const createRenderContent =
     const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
       const policy = await policies.get(meta, fresh);
       const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
-      const sender = { actor, author: actor, policy, facts, hidden };
+      const sender = { actor, author: actor, policy, facts, hidden, linkedChannelIds: [] };
       const { context, groups } = await referredBy(database, sender, content);
       const rendered = await renderer.render(actor, content, context);
       const receivers = new Set(await receiversOf(database, actor.realmId, message.id));

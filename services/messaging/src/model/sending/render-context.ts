@@ -1,6 +1,6 @@
 import { type Actor, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
-import { hasEmoticons, type RenderContext } from '@natter/markdown';
+import { hasEmoticons, type MarkdownSource, type RenderContext } from '@natter/markdown';
 import { emptyContext } from '@natter/renderer';
 import { z } from 'zod';
 import { externalContentKey } from '../external-content-key.ts';
@@ -30,16 +30,23 @@ const showsMedia = /\.\w|:/;
 
 const groupName = /@_?\*([^*\n]+)\*/g;
 /** Whether a text may mention a group, so that its members and rights count. A silent mention needs the name alone. */
-export const mentionsGroup = (content: string): boolean => /@\*[^*\n]+\*/.test(content);
+export const mentionsGroup = (content: MarkdownSource): boolean => /@\*[^*\n]+\*/.test(content);
+
+/** `public`: all public ones, for a notice of a release that stored no list. */
+export type LinkedChannels = readonly number[] | 'public';
 
 type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
-type Rendering = Pick<Sender, 'actor' | 'author' | 'policy' | 'hidden'> & { facts: Pick<RenderContext, 'linkifiers'> };
+type Rendering = Pick<Sender, 'actor' | 'author' | 'policy' | 'hidden'> & {
+  facts: Pick<RenderContext, 'linkifiers'>;
+  /** The channels that a bot of the server may link. */
+  linkedChannelIds: LinkedChannels;
+};
 
 /** Looks up the objects that a text names and its sender may see; a text that names nothing costs nothing. */
 export async function referredBy(
   executor: Executor,
-  { actor, author, policy, hidden, facts: { linkifiers } }: Rendering,
-  content: string,
+  { actor, author, policy, hidden, facts: { linkifiers }, linkedChannelIds }: Rendering,
+  content: MarkdownSource,
 ): Promise<Referred> {
   const { realmId } = actor;
   const strong = namesIn(content, /@_?\*\*([^*\n]+)\*\*/g).map((name) => /^(.*?)(?:\|(\d{1,9}))?$/.exec(name));
@@ -62,7 +69,8 @@ export async function referredBy(
       : await executor.any(sql.type(groupRow)`
           SELECT group_id AS id, name, can_mention, is_deactivated FROM messaging.user_group
           WHERE realm_id = ${realmId} AND lower(name) = ANY(${lowered(groupNames)})`);
-  const channels = channelNames.length === 0 ? [] : await channelsSeen(executor, actor, channelNames);
+  const channels =
+    channelNames.length === 0 ? [] : await channelsSeen(executor, { ...actor, linkedChannelIds }, channelNames);
   const emoji =
     emojiNames.length === 0
       ? []
@@ -92,15 +100,16 @@ export async function referredBy(
 
 async function channelsSeen(
   executor: Executor,
-  { realmId, userId, role, isSystemBot }: Author,
+  { realmId, userId, role, isSystemBot, linkedChannelIds }: Author & Pick<Rendering, 'linkedChannelIds'>,
   names: readonly string[],
 ): Promise<{ id: number; name: string }[]> {
-  // System bots may link the target of a move, whoever can follow the link.
-  const open = isSystemBot
-    ? sql.fragment`true`
-    : role === roles.guest
-      ? sql.fragment`c.is_web_public`
-      : sql.fragment`NOT c.is_private`;
+  // A notice links the target of a move, whoever can follow the link, but no channel that only its quotes name.
+  const open =
+    isSystemBot && linkedChannelIds !== 'public'
+      ? sql.fragment`c.channel_id = ANY(${sql.array([...linkedChannelIds], 'int4')})`
+      : role === roles.guest
+        ? sql.fragment`c.is_web_public`
+        : sql.fragment`NOT c.is_private`;
   return [
     ...(await executor.any(sql.type(nameRow)`
       SELECT c.channel_id AS id, c.name FROM messaging.channel c WHERE c.realm_id = ${realmId} AND c.name = ANY(${sql.array([...names], 'text')})
@@ -117,7 +126,7 @@ async function topicsSeen(
   executor: Executor,
   { realmId, userId }: Author,
   channels: readonly Named[],
-  content: string,
+  content: MarkdownSource,
 ): Promise<RenderContext['topics']> {
   const linked = [...content.matchAll(/#\*\*([^*>\n]+)>([^*\n]*)\*\*/g)]
     .map(([, channel, topic = '']) => ({ id: channels.find(({ name }) => name === channel)?.id, topic }))
@@ -139,7 +148,7 @@ async function topicsSeen(
       AND lower(m.topic) = lower(t.name) AND (NOT c.is_private OR c.history_public OR ${isSeenBy(userId)}) ORDER BY m.id DESC LIMIT 1) found`);
 }
 
-const namesIn = (content: string, pattern: RegExp): string[] =>
+const namesIn = (content: MarkdownSource, pattern: RegExp): string[] =>
   [...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()).slice(0, 500);
 /** Lower-cased by the database, because other implementations differ for some letters. */
 const lowered = (names: readonly string[]) =>

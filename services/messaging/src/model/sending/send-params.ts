@@ -1,13 +1,22 @@
 import type { Actor, messagingOperations, ParamsOf, RequestMeta } from '@natter/contracts';
+import type { MarkdownSource } from '@natter/markdown';
+import type { LinkedChannels } from './render-context.ts';
 
 export type Params = ParamsOf<typeof messagingOperations.sendMessage> & {
   /** A bot's notice that a topic was resolved. */
   isResolution?: boolean;
   /** The user whose action a bot's notice reports. */
   readBy?: number;
+  /** The channels that a bot's notice links. */
+  linkedChannelIds?: LinkedChannels;
   /** For a bot's message to one user, with text of users: it resolves only the names and files that this user may see. */
   seenBy?: Actor;
+  /** It was refused several times, perhaps by changed preferences: mentioned users get no preference by it. */
+  isContested?: boolean;
 };
+
+/** Whether a send is contested. `attempt`: from 0. */
+export const isContested = (attempt: number): boolean => attempt > 2;
 
 /** A message that an actor asks to send. */
 export interface SendRequest {
@@ -15,7 +24,7 @@ export interface SendRequest {
   meta: RequestMeta;
   params: Params;
   /** The checked content. */
-  content: string;
+  content: MarkdownSource;
   /** Decides without cached data, which may be outdated. */
   fresh: boolean;
 }

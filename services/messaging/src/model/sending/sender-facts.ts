@@ -1,6 +1,7 @@
 import type { Actor, RealmPolicy } from '@natter/contracts';
-import { createBatcher, type Database, sql } from '@natter/database';
+import { createBatcher, type Database, type Fragment, sql } from '@natter/database';
 import { z } from 'zod';
+import type { PersonalSetting } from '../personal-settings.ts';
 import { headsIn } from './alert-head.ts';
 import { alertedIn, sharedAlerts } from './alerts.ts';
 
@@ -12,6 +13,16 @@ export const situationRow = z.object({
   is_channel_muted: z.boolean(),
 });
 export type TopicSituation = z.infer<typeof situationRow>;
+
+/** The columns of a `situationRow` in a query that names the user's preference for the topic `t`. */
+export function situationColumns(realmId: number, userId: number, channelId: Fragment): Fragment {
+  const setting = (name: PersonalSetting) => sql.fragment`(SELECT s.value::int FROM messaging.personal_setting s
+    WHERE s.realm_id = ${realmId} AND s.user_id = ${userId} AND s.name = ${name})`;
+  return sql.fragment`t.policy, ${setting('automatically_follow_topics_policy')} AS follow,
+    ${setting('automatically_unmute_topics_in_muted_streams_policy')} AS unmute,
+    EXISTS (SELECT FROM messaging.muted_channel c
+      WHERE c.realm_id = ${realmId} AND c.user_id = ${userId} AND c.channel_id = ${channelId}) AS is_channel_muted`;
+}
 
 const factsRow = situationRow.extend({
   full_name: z.string().nullable(),

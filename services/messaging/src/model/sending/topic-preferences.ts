@@ -13,12 +13,17 @@ interface After {
 }
 const nothing: After = { events: [], rows: () => [], own: undefined };
 
-/** Sends of one transaction may change the same preference: the last one counts. */
-const intoPreferences: InsertNumbered = (rows) => sql.unsafe`
+/**
+ * Sends of one transaction may change the same preference: the last one counts. The clock is locked, so no change of a
+ * preference is committed while they are compared.
+ */
+export const intoPreferences: InsertNumbered = (rows) => sql.unsafe`
   INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
   SELECT DISTINCT ON (p.realm_id, p.user_id, p.channel_id, lower(p.topic))
     p.realm_id, p.user_id, p.channel_id, p.topic, lower(p.topic), p.policy, to_timestamp(p.updated)
-  FROM ${rows(sql.fragment`user_id int, channel_id int, topic text, policy int, updated float8`)} p
+  FROM ${rows(sql.fragment`user_id int, channel_id int, topic text, policy int, before int, updated float8`)} p
+  WHERE messaging.expect_preference(p.realm_id, p.user_id, p.channel_id, p.topic, (SELECT t.policy FROM messaging.user_topic t
+    WHERE t.realm_id = p.realm_id AND t.user_id = p.user_id AND t.channel_id = p.channel_id AND t.topic_key = lower(p.topic)), p.before, p.policy)
   ORDER BY p.realm_id, p.user_id, p.channel_id, lower(p.topic), p.number DESC
   ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
 
@@ -76,9 +81,9 @@ export async function topicPreferencesAfter(
   return {
     events: [...userTopicEvents(preferences), ...(unmuted.length > 0 ? [mutesEnded(unmuted)] : [])],
     rows: (from_end) =>
-      given.map(({ userId, policy }) => ({
+      given.map(({ userId, policy, before }) => ({
         into: intoPreferences,
-        row: { from_end, user_id: userId, policy, ...row },
+        row: { from_end, user_id: userId, policy, before, ...row },
       })),
     own: given.some(({ userId }) => userId === actor.userId) ? own : undefined,
   };

@@ -1,5 +1,5 @@
 import { type Actor, hasId } from '@natter/contracts';
-import { type InsertNumbered, type Numbered, sql } from '@natter/database';
+import { type Fragment, type InsertNumbered, type Numbered, sql } from '@natter/database';
 import type { Destination } from './destination.ts';
 
 /**
@@ -44,8 +44,6 @@ function botsIn(destination: Destination, { userIds, webhookIds, called }: Menti
     return destination.people.filter((person) => person.is_webhook).map((person) => person.user_id);
   return userIds.filter((id) => webhookIds.has(id) && (hasId(destination.audience, id) || called.includes(id)));
 }
-
-type Fragment = ReturnType<typeof sql.fragment>;
 
 /** Whether as many messages wait for a bot as may. */
 export const isBotFull = (bot: { realmId: Fragment; botId: Fragment }): Fragment =>

@@ -1,4 +1,4 @@
-import { badRequest } from '@natter/contracts';
+import { badRequest, briefly, excessOf } from '@natter/contracts';
 import { z } from 'zod';
 
 /** Content that clients show in place of the text. */
@@ -19,24 +19,26 @@ export function widgetOfCommand(content: string): Widget | undefined {
   const items = itemsIn(lines);
   if (command === 'poll') return { widget_type: 'poll', extra_data: { question: title, options: items } };
   const tasks = items.map((item) => {
-    const at = item.indexOf(':');
-    return at < 0 ? { task: item, desc: '' } : { task: item.slice(0, at).trim(), desc: item.slice(at + 1).trim() };
+    const [task = '', ...desc] = item.split(': ');
+    return { task: task.trim(), desc: desc.join(': ').trim() };
   });
   return { widget_type: 'todo', extra_data: { task_list_title: title, tasks } };
 }
 
-const choicesSchema = z.strictObject({
+const choicesSchema = z.looseObject({
   type: z.literal('choices'),
   heading: z.string(),
-  choices: z.array(
-    z.looseObject({ type: z.string(), long_name: z.string(), reply: z.string(), short_name: z.string() }),
-  ),
+  choices: z.array(z.looseObject({ long_name: z.string(), reply: z.string(), short_name: z.string() })),
 });
 const givenSchema = z.object({ widget_type: z.string(), extra_data: z.record(z.string(), z.unknown()) });
+
+/** A form has 5. */
+const maxLevels = 400;
 
 /** The widget that a bot adds to a message: a form of choices, whose replies its readers send. */
 export function widgetGiven(text: string): Widget {
   const refuse = (why: string) => badRequest(`Widgets: ${why}`);
+  if (excessOf(text, maxLevels, text.length)) throw refuse(`nested too deeply (limit: ${maxLevels} levels)`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -51,8 +53,8 @@ export function widgetGiven(text: string): Widget {
     );
   }
   const { widget_type, extra_data } = given.data;
-  if (widget_type !== 'zform') throw refuse(`unknown widget type: ${widget_type}`);
-  if (extra_data.type !== 'choices') throw refuse(`unknown zform type: ${String(extra_data.type)}`);
+  if (widget_type !== 'zform') throw refuse(`unknown widget type: ${briefly(widget_type)}`);
+  if (extra_data.type !== 'choices') throw refuse(`unknown zform type: ${briefly(extra_data.type)}`);
   const choices = choicesSchema.safeParse(extra_data);
   if (!choices.success)
     throw refuse(`${choices.error.issues[0]?.path.join('.') || 'extra_data'} is not as a form has it`);

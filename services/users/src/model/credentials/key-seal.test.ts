@@ -17,3 +17,11 @@ test('a key can be opened only with the secret that sealed it or with the next o
   expect(rotated.open(`${renewed.slice(0, -4)}AAAA`)).toBe('');
   expect([old.hasPrevious, rotated.hasPrevious, createKeySeal('one', 'one').hasPrevious]).toEqual([false, true, false]);
 });
+
+test('a request that was fingerprinted with the former secret is recognized with the next one, and with no other', () => {
+  const [stored] = createKeySeal('one').fingerprint('a request');
+  expect(createKeySeal('two', 'one').fingerprint('a request')).toContain(stored);
+  expect(createKeySeal('three', 'two').fingerprint('a request')).not.toContain(stored);
+  const [current] = createKeySeal('two', 'one').fingerprint('a request');
+  expect(createKeySeal('two').fingerprint('a request')).toEqual([current]);
+});

@@ -12,8 +12,11 @@ export interface KeySeal {
   renew(sealed: string): string | undefined;
   /** Whether a previous secret is configured. */
   readonly hasPrevious: boolean;
-  /** Fingerprints a request that may contain a password; without the secret the password cannot be guessed from it. */
-  fingerprint(request: string): string;
+  /**
+   * Fingerprints a request that may contain a password; without the secret the password cannot be guessed from it. The
+   * second one is made with the previous secret.
+   */
+  fingerprint(request: string): readonly [string, ...string[]];
 }
 
 const nonceBytes = 12;
@@ -22,7 +25,8 @@ const tagBytes = 16;
 export function createKeySeal(secret: string, previousSecret?: string): KeySeal {
   const current = sealingKey(secret);
   const previous = previousSecret && previousSecret !== secret ? sealingKey(previousSecret) : undefined;
-  const naming = Buffer.from(hkdfSync('sha256', secret, 'natter', 'fingerprints of requests', 32));
+  const naming = namingKey(secret);
+  const formerly = previous && previousSecret ? [namingKey(previousSecret)] : [];
   const seal = (text: string): string => {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', current, nonce);
@@ -39,11 +43,20 @@ export function createKeySeal(secret: string, previousSecret?: string): KeySeal 
       return key === '' ? undefined : seal(key);
     },
     hasPrevious: previous !== undefined,
-    fingerprint: (request) => createHmac('sha256', naming).update(request).digest('base64url'),
+    fingerprint: (request) => [
+      fingerprintWith(naming, request),
+      ...formerly.map((key) => fingerprintWith(key, request)),
+    ],
   };
 }
 
 const sealingKey = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret, 'natter', 'keys of bots', 32));
+
+const namingKey = (secret: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, 'natter', 'fingerprints of requests', 32));
+
+const fingerprintWith = (key: Buffer, request: string): string =>
+  createHmac('sha256', key).update(request).digest('base64url');
 
 function openWith(key: Buffer, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64');

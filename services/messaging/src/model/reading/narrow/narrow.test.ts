@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseNarrow } from './narrow.ts';
+import { parseNarrow, requirePossible } from './narrow.ts';
 
 describe('a narrow', () => {
   test('is written as pairs or as objects, under present or former names', () => {
@@ -25,12 +25,22 @@ describe('a narrow', () => {
     [[['channel']], 'element is not a term'],
     ['x', 'narrow is not a list'],
     [[['topic', 3]], "unknown 'topic' operand 3"],
+    [[['is', 'x'.repeat(9_999)]], `unknown 'is' operand ${'x'.repeat(100)}`],
+    [[['x'.repeat(9_999), 1]], `unknown operator ${'x'.repeat(183)}`],
+    [[['dm', ' ,, ']], "unknown 'dm' operand  ,, "],
     [
       [
         ['search', 'x'.repeat(999)],
         ['search', 'xx'],
       ],
       'more than 1000 characters to search for',
+    ],
+    [
+      [
+        ['search', '"a" "b" "c" "d" "e"'],
+        ['search', '"f" "g" "h" "i" "j" "k"'],
+      ],
+      'more than 10 phrases to search for',
     ],
   ])('%j is refused: %s', (narrow, desc) => {
     expect(() => parseNarrow(narrow)).toThrow(expect.objectContaining({ code: 'BAD_NARROW', extra: { desc } }));
@@ -53,9 +63,17 @@ describe('a narrow', () => {
       ['dm-including', [7]],
     ],
   ])('the combination of %j and %j is refused, because no message matches both', (one, other) => {
-    expect(() => parseNarrow([one, other])).toThrow('No message can be both a channel message and direct message');
+    const check = (...terms: unknown[]) => requirePossible(parseNarrow(terms));
+    const refusal = 'No message can be both a channel message and direct message';
+    expect(() => check(one, other)).toThrow(refusal);
+    expect(() => check({ operator: 'is', operand: 'dm', negated: true }, other)).toThrow(refusal);
     const [operator, operand] = other;
-    expect(parseNarrow([one, { operator, operand, negated: true }])).toHaveLength(2);
+    check(one, { operator, operand, negated: true });
+  });
+  test('to search for nothing is refused', () => {
+    expect(() => parseNarrow([['search', '']])).toThrow(
+      expect.objectContaining({ code: 'BAD_REQUEST', message: 'operand cannot be blank.' }),
+    );
   });
   test('accepts the display name of the empty topic', () => {
     expect(parseNarrow([['topic', 'general chat']])).toEqual([{ operator: 'topic', operand: '', negated: false }]);

@@ -1,5 +1,6 @@
-import { ChatError, cut, perRequest, topicOfName } from '@natter/contracts';
+import { badRequest, briefly, ChatError, cut, perRequest, topicOfName } from '@natter/contracts';
 import { z } from 'zod';
+import { phrasesOf } from './search-query.ts';
 
 /** One condition of a narrow, under its current operator name. */
 export type Term = { negated: boolean } & (
@@ -18,8 +19,13 @@ export type Term = { negated: boolean } & (
 );
 type IsOperand = 'dm' | 'starred' | 'unread' | 'mentioned' | 'alerted' | 'resolved' | 'followed' | 'muted';
 
-export const badNarrow = (desc: string): ChatError =>
-  new ChatError('BAD_NARROW', `Invalid narrow operator: ${desc}`, { desc });
+/** Operators and operands may be long. */
+const maxDesc = 200;
+
+export function badNarrow(problem: string): ChatError {
+  const desc = cut(problem, maxDesc);
+  return new ChatError('BAD_NARROW', `Invalid narrow operator: ${desc}`, { desc });
+}
 
 const elementSchema = z.union([
   z.tuple([z.string(), z.unknown()]).transform(([operator, operand]) => ({ operator, operand, negated: false })),
@@ -53,12 +59,15 @@ const nameOrId = z.union([z.int(), z.string()]);
 const people = z.union([
   z.array(nameOrId),
   z.int().transform((one) => [one]),
-  z.string().transform((list) =>
-    list
-      .split(',')
-      .map((one) => one.trim())
-      .filter((one) => one !== ''),
-  ),
+  z
+    .string()
+    .transform((list) =>
+      list
+        .split(',')
+        .map((one) => one.trim())
+        .filter((one) => one !== ''),
+    )
+    .refine((list) => list.length > 0),
 ]);
 const operands: Record<Term['operator'], z.ZodType> = {
   channel: nameOrId,
@@ -84,10 +93,7 @@ const operands: Record<Term['operator'], z.ZodType> = {
   search: text,
 };
 
-/** `String` would call methods that the request may have put into an object. */
-const shown = (operand: unknown): string => cut(typeof operand === 'string' ? operand : JSON.stringify(operand), 100);
-
-/** Parses the terms of a narrow; throws BAD_NARROW with the problem. */
+/** Parses the terms of a narrow; throws BAD_NARROW with the problem. `requirePossible` checks them together. */
 export function parseNarrow(given: unknown): Term[] {
   const list = z.array(z.unknown()).safeParse(given ?? []);
   if (!list.success) throw badNarrow('narrow is not a list');
@@ -100,20 +106,30 @@ export function parseNarrow(given: unknown): Term[] {
     const schema = Object.hasOwn(operands, operator) ? operands[operator as Term['operator']] : undefined;
     if (!schema) throw badNarrow(`unknown operator ${parsed.data.operator}`);
     const operand = schema.safeParse(parsed.data.operand);
-    if (!operand.success) throw badNarrow(`unknown '${operator}' operand ${shown(parsed.data.operand)}`);
+    if (!operand.success) throw badNarrow(`unknown '${operator}' operand ${briefly(parsed.data.operand)}`);
+    if (operator === 'search' && operand.data === '') throw badRequest('operand cannot be blank.');
     return { operator, operand: operand.data, negated } as Term;
   });
   const searched = terms.reduce((sum, term) => sum + (term.operator === 'search' ? term.operand.length : 0), 0);
   if (searched > perRequest.searchLength)
     throw badNarrow(`more than ${perRequest.searchLength} characters to search for`);
-  const required = terms.filter(({ negated }) => !negated);
-  if (required.some(isOfChannels) && required.some(isOfDirectMessages))
-    throw badNarrow('No message can be both a channel message and direct message');
+  const phrases = new Set(terms.flatMap((term) => (term.operator === 'search' ? phrasesOf(term.operand) : [])));
+  if (phrases.size > perRequest.searchPhrases)
+    throw badNarrow(`more than ${perRequest.searchPhrases} phrases to search for`);
   return terms;
 }
 
+/** Refuses terms that no message fulfils together. */
+export function requirePossible(terms: readonly Term[]): void {
+  if (terms.some(isOfChannels) && terms.some((term) => !term.negated && isOfDirectMessages(term)))
+    throw badNarrow('No message can be both a channel message and direct message');
+}
+
 const isOfChannels = (term: Term): boolean =>
-  ['channel', 'channels', 'topic'].includes(term.operator) || (term.operator === 'is' && term.operand === 'resolved');
+  term.negated
+    ? term.operator === 'is' && term.operand === 'dm'
+    : ['channel', 'channels', 'topic'].includes(term.operator) ||
+      (term.operator === 'is' && term.operand === 'resolved');
 
 export const isOfDirectMessages = (term: Term): boolean =>
   ['dm', 'dm-including', 'group-pm-with'].includes(term.operator) || (term.operator === 'is' && term.operand === 'dm');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allOf, termsOf } from './search-query.ts';
+import { allOf, phrasesOf, termsOf } from './search-query.ts';
 
 test.each([
   ['tea or coffee', ['tea', 'coffee']],
@@ -19,4 +19,8 @@ test('several searches are combined into one that requires all of them', () => {
   const one = { query: "'a' | 'b'", text: 'a' };
   expect(allOf([one, { query: "'c'", text: 'c' }])).toEqual({ query: "('a' | 'b') & ('c')", text: 'a c' });
   expect(allOf([])).toBeUndefined();
+});
+
+test('each phrase of a search is compared once', () => {
+  expect(phrasesOf('"Tea time" "Tea time " "x""x" " " milk "')).toEqual(['Tea time', 'x']);
 });

@@ -32,15 +32,27 @@ export const allOf = (searches: readonly Search[]): Search | undefined =>
         text: searches.map(({ text }) => text).join(' '),
       };
 
-/** Over a message `m`: whether its content or topic contains each phrase of a search literally, including stop words. */
+/** The phrases in double quotes, without repetitions. */
+export const phrasesOf = (text: string): string[] => [
+  ...new Set(
+    partsOf(text)
+      .filter((part) => part.isQuoted && part.text.trim() !== '')
+      .map((part) => part.text.trim()),
+  ),
+];
+
+/**
+ * Over a message `m`: whether its content or topic contains each phrase of a search literally, including stop words. The
+ * texts are long and the phrases few, so each text is lowered once.
+ */
 export function holdsPhrases(text: string) {
-  const patterns = partsOf(text)
-    .filter((part) => part.isQuoted && part.text.trim() !== '')
-    .map((part) => `%${part.text.trim().replace(/[\\%_]/g, '\\$&')}%`);
-  return patterns.length === 0
+  const phrases = phrasesOf(text);
+  return phrases.length === 0
     ? sql.fragment`true`
-    : sql.fragment`NOT EXISTS (SELECT FROM unnest(${sql.array(patterns, 'text')}) phrase
-        WHERE m.content NOT ILIKE phrase AND m.topic NOT ILIKE phrase)`;
+    : sql.fragment`NOT EXISTS (
+        SELECT FROM (SELECT lower(m.content) AS content, lower(m.topic) AS topic OFFSET 0) lowered,
+          unnest(ARRAY(SELECT lower(given) FROM unnest(${sql.array(phrases, 'text')}) given)) phrase
+        WHERE strpos(lowered.content, phrase) = 0 AND strpos(lowered.topic, phrase) = 0)`;
 }
 
 /** The words and phrases of a search, without repetitions. */

@@ -1,6 +1,6 @@
 import type { Client } from '@natter/client';
 import { expect, test } from 'vitest';
-import { currentName } from './listed-channels.ts';
+import { currentName } from './current-name.ts';
 
 const clientOf = (stream: object): Client => ({ getChannel: () => Promise.resolve({ stream }) }) as unknown as Client;
 

@@ -1,0 +1,93 @@
+import type pg from 'pg';
+import { pause } from './deadline.ts';
+import { isHeldText, trySessionLockText } from './lock.ts';
+import { sqlState } from './sql-state.ts';
+
+type Session = Pick<pg.Client, 'query' | 'end'>;
+
+/** A session that changes tables. */
+export interface Changing {
+  client: Session;
+  /** Opens another session, which sees what this one waits for. */
+  connect: () => Promise<Session>;
+  log: (line: string) => void;
+}
+
+/**
+ * Other statements queue behind one that waits for a lock, so it waits this long and then lets them pass. Later attempts
+ * wait longer, after long rests: for a lock that is seldom free only briefly.
+ */
+const [firstLockMs, laterLockMs] = [250, 2_000];
+const shortAttempts = 10;
+const [firstRestMs, longestRestMs] = [1_000, 30_000];
+const patienceMs = 600_000;
+/** A lock was not available in time, or several statements waited for each other. */
+const isLocked = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlState(error) ?? '');
+
+/** One runner of the migrations at a time. The lock of a runner whose machine is gone ends with its session. */
+export async function untilAlone({ client, log }: Pick<Changing, 'client' | 'log'>): Promise<void> {
+  for (let logged: string | undefined; ; await pause(firstRestMs)) {
+    const { rows } = await client.query<{ is_mine: boolean }>(trySessionLockText('migrations'));
+    if (rows[0]?.is_mine) return;
+    const found = await client.query<{ holders: string | null }>(
+      `SELECT string_agg(${sessionText}, ', ') AS holders
+       FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE ${isHeldText('migrations')}`,
+    );
+    const holders = found.rows[0]?.holders ?? '';
+    if (holders !== logged && holders !== '') log(`waits until another run of the migrations ends: ${holders}`);
+    logged = holders;
+  }
+}
+
+/** Runs a text that is one transaction, and repeats it for about ten minutes while others hold its locks. */
+export async function untilLocked({ client, connect, log }: Changing, name: string, text: string): Promise<void> {
+  const endsAt = performance.now() + patienceMs;
+  let restMs = firstRestMs;
+  let observer: Session | undefined;
+  let logged: string | undefined;
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const pid = rows[0]?.pid ?? 0;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const lockMs = attempt <= shortAttempts ? firstLockMs : laterLockMs;
+      const looking = observer && holdersOf(pid, observer, lockMs / 2);
+      await client.query(`SET lock_timeout = '${lockMs}ms'`);
+      try {
+        await client.query(text);
+        return;
+      } catch (error) {
+        await client.query('ROLLBACK');
+        if (!isLocked(error) || performance.now() >= endsAt) throw error;
+      }
+      const holders = (await looking) ?? '';
+      if (logged === undefined || (holders !== '' && holders !== logged)) {
+        log(`${name} waits for a lock that others hold${holders && `: ${holders}`}`);
+        logged = holders;
+      }
+      observer ??= await connect().catch(() => undefined);
+      await pause(restMs);
+      restMs = Math.min(restMs * 1.5, longestRestMs);
+    }
+  } finally {
+    await observer?.end().catch(() => undefined);
+  }
+}
+
+/** Names the sessions that hold the lock for which a session waits after this time; empty if they are unknown. */
+async function holdersOf(pid: number, observer: Session, waitMs: number): Promise<string> {
+  await pause(waitMs);
+  try {
+    const { rows } = await observer.query<{ holders: string | null }>(
+      `SELECT string_agg(${sessionText}, ', ' ORDER BY a.pid) AS holders
+       FROM unnest(pg_blocking_pids($1)) AS b (pid) JOIN pg_stat_activity a ON a.pid = b.pid`,
+      [pid],
+    );
+    return rows[0]?.holders ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** The text of a row of `pg_stat_activity a`. */
+const sessionText =
+  "concat(coalesce(nullif(a.application_name, ''), 'a session without a name'), ' (process ', a.pid, ')')";

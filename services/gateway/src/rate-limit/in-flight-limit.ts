@@ -1,0 +1,124 @@
+import type { Lag } from '@natter/service-kit';
+import { InFlight } from './in-flight.ts';
+import type { Tenant } from './tenant.ts';
+import { Threshold } from './usage.ts';
+
+/** A sudden load begins with at most `startLimit` in flight, because requests that began cannot be refused. */
+const [minLimit, startLimit, maxLimit] = [16, 128, 1_024];
+/** Lag above which too many requests are in flight. */
+const overloadLagMs = 40;
+/** Requests are slow if half of them take longer than this, or if the last of those in flight is expected to. */
+const slowMs = 200;
+/** Slowness does not lower the limit below this: requests that are as slow with so few have another cause. */
+const minSlowLimit = 64;
+/** Slowness is judged by at least this many requests that ended. */
+const judgedBy = 32;
+/** A judgement counts for this long, because requests may end in batches. */
+const judgedForMs = 2_000;
+
+/**
+ * How many requests may be in flight: fewer while the system lags or is slow, and more again otherwise. A realm, or a user,
+ * with less than an equal share in flight does not wait for requests that are stuck.
+ */
+export class InFlightLimit {
+  #limit = startLimit;
+  readonly #requests: InFlight;
+  readonly #overload = new Threshold(overloadLagMs);
+  readonly #slowness = new Threshold(slowMs);
+  /** Milliseconds in flight of the requests that ended since slowness was judged. */
+  #took: number[] = [];
+  #slow: { is: boolean; at: number };
+  /** Since when more than `minSlowLimit` are in flight, and how many ended since then. */
+  #crowd: { since: number; ended: number };
+  #judgedAt = Number.NEGATIVE_INFINITY;
+  readonly #lag: () => Lag;
+  readonly #now: () => number;
+
+  /** `lag`: how long messages wait in the event loops of the system. */
+  constructor(lag: () => Lag, now: () => number) {
+    this.#lag = lag;
+    this.#now = now;
+    this.#requests = new InFlight(now);
+    this.#slow = { is: false, at: now() };
+    this.#crowd = { since: now(), ended: 0 };
+  }
+
+  get inFlight(): number {
+    return this.#requests.size;
+  }
+
+  /** Whether a request may begin after so many others. */
+  hasRoom(others = 0): boolean {
+    return this.inFlight + others < this.#limit;
+  }
+
+  /** Whether a request of the realm may begin in place of one that is stuck. */
+  hasRealmRoom(realmId: number): boolean {
+    return this.#requests.hasRealmRoom(realmId, this.#limit);
+  }
+
+  /** Whether a request of the user may begin in place of one that is stuck. */
+  hasUserRoom(tenant: Tenant): boolean {
+    return this.#requests.hasUserRoom(tenant, this.#limit);
+  }
+
+  /** Returns the function that ends the request. */
+  begin(tenant: Tenant): () => void {
+    const end = this.#requests.begin(tenant);
+    return () => {
+      this.#took.push(end());
+      this.#crowd.ended++;
+    };
+  }
+
+  /** Call it at regular intervals. */
+  adjust(): void {
+    this.#requests.look();
+    this.#judgeSlowness();
+    const isLagging = this.#overload.isExceeded(this.#lag().ms, this.#limit <= minLimit, this.#now());
+    if (isLagging) this.#lower(minLimit);
+    else if (this.#slow.is && this.inFlight > minSlowLimit) this.#lower(minSlowLimit);
+    else this.#raise();
+  }
+
+  /** For a load that begins anew. */
+  reset(): void {
+    this.#limit = startLimit;
+  }
+
+  #judgeSlowness(): void {
+    // The requests of a sudden load that end first were fast: their durations show too late that there are too many.
+    const laterMs = this.#expectedMs();
+    const at = this.#now();
+    if (this.#took.length >= judgedBy) {
+      const ms = Math.max(medianOf(this.#took), laterMs);
+      this.#slow = { is: this.#slowness.isExceeded(ms, this.inFlight <= minSlowLimit, at), at };
+      this.#judgedAt = at;
+    } else if (at - this.#slow.at > judgedForMs) this.#slow = { is: false, at };
+    else return;
+    this.#took = [];
+  }
+
+  /** How long the last of the requests in flight, except those that are stuck, will take at the rate at which others ended. */
+  #expectedMs(): number {
+    const { moving } = this.#requests;
+    if (moving <= minSlowLimit) this.#crowd = { since: this.#now(), ended: 0 };
+    const { since, ended } = this.#crowd;
+    return ended >= judgedBy ? (moving * (this.#now() - since)) / ended : 0;
+  }
+
+  #lower(lowest: number): void {
+    if (this.#limit > lowest) this.#limit = Math.max(lowest, Math.min(this.#limit, this.inFlight) * 0.85);
+  }
+
+  #raise(): void {
+    const highest = this.#slow.is ? Math.max(this.#limit, minSlowLimit) : Math.max(startLimit, this.inFlight * 2);
+    // Too few requests ended lately to tell whether more would be too many.
+    const isUnknown = this.inFlight > minSlowLimit && this.#now() - this.#judgedAt > judgedForMs;
+    this.#limit = Math.min(highest, isUnknown ? this.#limit * 2 : this.#limit * 1.1 + 1, maxLimit);
+  }
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}

@@ -1,0 +1,80 @@
+import type { Tenant } from './tenant.ts';
+
+/** A request that is longer in flight is stuck: it waits for something else than the system. */
+const stuckMs = 1_000;
+
+interface Request {
+  tenant: Tenant;
+  /** When it began. */
+  at: number;
+}
+
+/**
+ * The requests in flight. Divides a limit equally among the realms that have any in flight, and the share of a realm
+ * equally among its users, so that they do not wait for stuck requests of others.
+ */
+export class InFlight {
+  /** The oldest first. */
+  readonly #requests = new Set<Request>();
+  readonly #realms = new Map<number, { size: number; users: Map<number, number> }>();
+  readonly #now: () => number;
+  #stuck = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  /** Those that are not stuck. */
+  get moving(): number {
+    return this.size - this.#stuck;
+  }
+
+  /** Returns a function that ends the request, and returns the milliseconds that it took. */
+  begin(tenant: Tenant): () => number {
+    const { realmId, userId } = tenant;
+    const request = { tenant, at: this.#now() };
+    this.#requests.add(request);
+    const realm = this.#realms.get(realmId) ?? { size: 0, users: new Map() };
+    realm.size++;
+    realm.users.set(userId, (realm.users.get(userId) ?? 0) + 1);
+    this.#realms.set(realmId, realm);
+    return () => {
+      this.#requests.delete(request);
+      const ofUser = (realm.users.get(userId) ?? 0) - 1;
+      if (ofUser > 0) realm.users.set(userId, ofUser);
+      else realm.users.delete(userId);
+      if (--realm.size === 0) this.#realms.delete(realmId);
+      return this.#now() - request.at;
+    };
+  }
+
+  /** Counts those that are stuck. Call it at regular intervals. */
+  look(): void {
+    this.#stuck = 0;
+    for (const { at } of this.#requests) {
+      if (this.#now() - at <= stuckMs) return;
+      this.#stuck++;
+    }
+  }
+
+  /** Whether one more request of the realm is within its share, and may begin in place of a stuck one. */
+  hasRealmRoom(realmId: number, limit: number): boolean {
+    return this.moving < limit && (this.#realms.get(realmId)?.size ?? 0) + 1 <= this.#shareOf(realmId, limit);
+  }
+
+  /** Whether one more request of the user is within their share of the realm's, and may begin in place of a stuck one. */
+  hasUserRoom({ realmId, userId }: Tenant, limit: number): boolean {
+    const users = this.#realms.get(realmId)?.users;
+    const own = users?.get(userId) ?? 0;
+    const count = (users?.size ?? 0) + (own > 0 ? 0 : 1);
+    return this.moving < limit && own + 1 <= this.#shareOf(realmId, limit) / count;
+  }
+
+  #shareOf(realmId: number, limit: number): number {
+    return limit / (this.#realms.size + (this.#realms.has(realmId) ? 0 : 1));
+  }
+}

@@ -1,0 +1,38 @@
+import type { ChatEvent } from '@natter/client';
+import { expect, test } from 'vitest';
+import { modelOf } from './model.ts';
+import { initialState, reduce } from './state.ts';
+
+const channel = (stream_id: number, name: string) => ({ stream_id, name, is_archived: false });
+
+const modelWith = (subscriptions: readonly ReturnType<typeof channel>[]) =>
+  modelOf({
+    user_id: 7,
+    realm_name: 'Realm',
+    ...{ realm_users: [], realm_non_active_users: [], cross_realm_bots: [], subscriptions, user_topics: [] },
+    ...{ recent_private_conversations: [], starred_messages: [], realm_emoji: {}, channel_folders: [] },
+    unread_msgs: { pms: [], huddles: [], streams: [], mentions: [] },
+    ...{ drafts: [], scheduled_messages: [], reminders: [], realm_user_groups: [], user_settings: {} },
+    ...{ user_status: {}, muted_users: [], alert_words: [], presences: {}, realm_bots: [] },
+    ...{ realm_domains: [], realm_playgrounds: [], realm_default_streams: [] },
+  } as never);
+
+test('the last name of a channel is kept when the reader may no longer know the channel', () => {
+  const event = (given: object) => ({ type: 'event' as const, event: given as ChatEvent });
+  const removed = { type: 'subscription', op: 'remove', subscriptions: [{ stream_id: 1 }] };
+  const renamed = { type: 'stream', op: 'update', stream_id: 1, property: 'name', value: 'vault' };
+  const before = initialState(modelWith([channel(1, 'safe'), channel(2, 'attic'), channel(3, 'general')]));
+  const left = [renamed, removed].reduce((state, one) => reduce(state, event(one)), before);
+  expect([...left.former]).toEqual([[1, 'vault']]);
+  const again = reduce(left, { type: 'snapshot', model: modelWith([channel(3, 'general')]), shownKey: undefined });
+  expect([...again.former]).toEqual([
+    [1, 'vault'],
+    [2, 'attic'],
+  ]);
+  const channels = [{ stream_id: 4, name: 'public', description: '', invite_only: false }];
+  const listed = reduce(again, { type: 'listed', channels, since: [] });
+  const joined = { type: 'subscription', op: 'add', subscriptions: [channel(4, 'public')] };
+  const deleted = { type: 'stream', op: 'delete', stream_ids: [4], streams: [] };
+  const changed = [joined, deleted].reduce((state, one) => reduce(state, event(one)), listed);
+  expect(changed.former.get(4)).toBe('public');
+});

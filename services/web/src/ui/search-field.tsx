@@ -1,0 +1,19 @@
+interface SearchFieldProps {
+  /** Also its placeholder. */
+  label: string;
+  text: string;
+  onChange: (text: string) => void;
+}
+
+/** Narrows a list to what contains the text. */
+export function SearchField({ label, text, onChange }: SearchFieldProps) {
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      value={text}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}

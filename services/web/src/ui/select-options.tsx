@@ -1,0 +1,8 @@
+/** The choices of a select element: the value of each, and what it is called. */
+export function SelectOptions({ of }: { of: readonly (readonly [value: string | number, name: string])[] }) {
+  return of.map(([value, name]) => (
+    <option key={value} value={value}>
+      {name}
+    </option>
+  ));
+}

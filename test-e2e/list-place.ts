@@ -1,0 +1,39 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** A message in a list on screen, and the pixels from the upper edge of the list to it. */
+export interface Place {
+  id: number;
+  top: number;
+}
+
+/** The result of a function of the list on screen. Code of the page is text: this program knows no documents. */
+export const ofList = <T>(page: Page, code: string): Promise<T> =>
+  page.evaluate<T>(`(${code})(document.querySelector('.messages'))`);
+
+/** The message at the top of the list, which may begin above its edge; null if there is none. */
+export const placeOnScreen = (page: Page): Promise<Place | null> =>
+  ofList(
+    page,
+    `(list) => {
+      const edge = list?.getBoundingClientRect().top;
+      const first = [...(list?.querySelectorAll('[data-message]') ?? [])]
+        .map((one) => ({ id: Number(one.dataset.message), box: one.getBoundingClientRect() }))
+        .filter(({ box }) => box.bottom > edge)
+        .sort((a, b) => a.box.top - b.box.top)[0];
+      return first ? { id: first.id, top: first.box.top - edge } : null;
+    }`,
+  );
+
+/** The place when the list has measured what it shows, and moves it no more. */
+export async function restingPlace(page: Page): Promise<Place> {
+  let last = await placeOnScreen(page);
+  const rests = async (): Promise<boolean> => {
+    const earlier = last;
+    last = await placeOnScreen(page);
+    return last !== null && last.id === earlier?.id && last.top === earlier.top;
+  };
+  await expect.poll(rests, { interval: 500 }).toBe(true);
+  if (!last) throw new Error('The list is empty');
+  return last;
+}

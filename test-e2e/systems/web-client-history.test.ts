@@ -1,0 +1,158 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ofList, type Place, placeOnScreen, restingPlace } from '../list-place.ts';
+import { openWeb, type Visit, type Web } from '../web-visit.ts';
+
+/** Back and Forward in the browser lead to the place where the reader was in a list of messages. */
+
+const count = 300;
+let web: Web;
+/** A long conversation, in order. */
+let ids: number[];
+beforeAll(async () => {
+  web = await openWeb();
+  ids = [];
+  while (ids.length < count) {
+    const sent = Array.from({ length: 20 }, (_, index) => send('member', 'long', textOf(index)));
+    ids.push(...(await Promise.all(sent)));
+  }
+  ids.sort((a, b) => a - b);
+});
+afterAll(() => web?.close());
+
+/** Messages of different heights. */
+const textOf = (index: number): string => `A line\n${'and another\n\n'.repeat(index % 7)}`;
+
+async function send(from: 'member' | 'member2', topic: string, content: string): Promise<number> {
+  const text = { type: 'channel' as const, to: web.general, topic, content, read_by_sender: true };
+  return (await web.clientOf(from).sendMessage(text)).id;
+}
+
+const article = (page: Page, id: number) => page.locator(`[data-message="${id}"]`);
+const idAt = (index: number): number => ids[index] ?? 0;
+
+/** The list comes to a place, and stays there. */
+async function expectAt(page: Page, { id, top }: Place): Promise<void> {
+  const found = async (): Promise<unknown> => {
+    const now = await placeOnScreen(page);
+    return [now?.id, now && Math.abs(now.top - top) < 4 ? top : now?.top];
+  };
+  await expect.poll(found).toEqual([id, top]);
+  await restingPlace(page);
+  expect(await found()).toEqual([id, top]);
+}
+
+const belowEnd = (page: Page): Promise<number> =>
+  ofList(page, '(list) => list.scrollHeight - list.clientHeight - list.scrollTop');
+
+/** The reader turns the wheel over the list. */
+async function turn(page: Page, by: number): Promise<void> {
+  const box = await page.locator('.messages').boundingBox();
+  if (!box) throw new Error('There is no list');
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const offset = () => ofList<number>(page, '(list) => list.scrollTop');
+  const before = await offset();
+  await page.mouse.wheel(0, by);
+  await expect.poll(offset).not.toBe(before);
+}
+
+const goToInbox = async (page: Page): Promise<void> => {
+  await page.getByRole('link', { name: 'Inbox' }).first().click();
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+};
+
+const goBack = (page: Page) => page.evaluate('history.back()');
+
+async function visitLong(): Promise<Visit> {
+  const visit = await web.visit('member', `/channel/${web.general}/topic/long`);
+  await article(visit.page, ids.at(-1) ?? 0).waitFor();
+  await restingPlace(visit.page);
+  return visit;
+}
+
+async function endVisit({ page, faults }: Visit): Promise<void> {
+  expect(faults).toEqual([]);
+  await page.context().close();
+}
+
+test('Back leads to the message that was at the top, at the same height', async () => {
+  const visit = await visitLong();
+  const { page } = visit;
+  for (const by of [-900, -700, -333]) await turn(page, by);
+  const left = await restingPlace(page);
+  await goToInbox(page);
+  for (let index = 0; index < 5; index++) ids.push(await send('member2', 'long', `Unread ${index}`));
+  await goBack(page);
+  await expectAt(page, left);
+  await turn(page, -411);
+  const next = await restingPlace(page);
+  await goToInbox(page);
+  await goBack(page);
+  await expectAt(page, next);
+  // A link opens the same list anew.
+  await goToInbox(page);
+  await page.getByRole('link', { name: /^long/ }).first().click();
+  await article(page, ids.at(-5) ?? 0).waitFor();
+  expect((await restingPlace(page)).id).not.toBe(next.id);
+  await endVisit(visit);
+});
+
+test('Back loads the place again if its messages are no longer loaded, and shows the next message if one is gone', async () => {
+  const visit = await visitLong();
+  const { page } = visit;
+  let queue: string | null = null;
+  page.on('request', (request) => {
+    if (request.url().includes('/events?')) queue = new URL(request.url()).searchParams.get('queue_id') ?? queue;
+  });
+  for (const by of [-900, -700, -250]) await turn(page, by);
+  const left = await restingPlace(page);
+  await goToInbox(page);
+  await expect.poll(() => queue).not.toBe(null);
+  const lost = queue;
+  await web.clientOf('member').deleteQueue({ queue_id: lost ?? '' });
+  await expect.poll(() => queue).not.toBe(lost);
+  await goBack(page);
+  await expectAt(page, left);
+  await goToInbox(page);
+  await web.clientOf('owner').deleteMessage({ message_id: left.id });
+  const next = idAt(ids.indexOf(left.id) + 1);
+  ids.splice(ids.indexOf(left.id), 1);
+  // The title counts unread messages: the page knows what was before this one.
+  const title = await page.title();
+  await send('member2', 'other', 'After the deletion');
+  await expect.poll(() => page.title()).not.toBe(title);
+  await goBack(page);
+  await expectAt(page, { id: next, top: 0 });
+  await endVisit(visit);
+});
+
+test('Back and Forward lead to the places of two visits of the same list, one of them at its end', async () => {
+  const target = `#narrow/channel/${web.general}-general/topic/long/near/${idAt(40)}`;
+  const link = await send('member', 'long', `[An earlier message](${target})`);
+  ids.push(link);
+  const visit = await visitLong();
+  const { page } = visit;
+  await page.getByRole('button', { name: 'Newest messages' }).or(article(page, link)).first().waitFor();
+  await page.keyboard.press('End');
+  await expect.poll(() => belowEnd(page)).toBeLessThan(2);
+  await restingPlace(page);
+  await article(page, link).getByRole('link', { name: 'An earlier message' }).click();
+  await article(page, idAt(40)).waitFor();
+  await restingPlace(page);
+  await turn(page, 444);
+  const left = await restingPlace(page);
+  await goBack(page);
+  await article(page, link).waitFor();
+  await expect.poll(() => belowEnd(page)).toBeLessThan(2);
+  await page.evaluate('history.forward()');
+  await expectAt(page, left);
+  await goToInbox(page);
+  await goBack(page);
+  await expectAt(page, left);
+  const newest = await send('member2', 'long', 'While the reader is elsewhere');
+  await goBack(page);
+  await article(page, newest).waitFor();
+  await restingPlace(page);
+  expect(await belowEnd(page)).toBeLessThan(2);
+  await endVisit(visit);
+});

@@ -1,0 +1,75 @@
+import { type Answer, Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import { channel } from '../channels/setting.ts';
+import { uploadTo } from '../upload.ts';
+
+let realm: Realm;
+let at: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  at = await channel(realm.owner, [realm.owner, realm.member]);
+  await realm.owner.ok('POST', '/messages', { type: 'channel', to: at, topic: 'known', content: 'first' });
+});
+
+/** Changes something and asks, while messaging applies no events; it does so again when the request has waited. */
+const askBefore = <C>(change: () => Promise<C>, ask: (changed: C) => Promise<Answer>, waitMs = 500): Promise<Answer> =>
+  connected(async (holder) => {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM messaging.consumer WHERE realm_id = $1 FOR UPDATE', [realm.id]);
+    const answered = ask(await change());
+    await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, waitMs))]);
+    await holder.query('COMMIT');
+    return answered;
+  });
+const sendBefore = (change: () => Promise<unknown>, form: object): Promise<Answer> =>
+  askBefore(change, () => realm.member.post('/messages', { content: 'hello', ...form }));
+const toChannel = () => ({ type: 'channel', to: at, topic: 'known' });
+/** The first message keeps what decides sends in the caches of messaging. */
+const warm = () => realm.member.ok('POST', '/messages', { ...toChannel(), content: 'warm' });
+
+test('a message to a user whose deactivation was answered is refused', async () => {
+  const friend = await realm.person();
+  const form = { type: 'direct', to: [friend.user_id] };
+  await realm.member.ok('POST', '/messages', { ...form, content: 'before' });
+  const { status, body } = await sendBefore(() => realm.owner.ok('DELETE', `/users/${friend.user_id}`), form);
+  expect([status, body.msg]).toEqual([400, `'${friend.email}' is no longer using this server.`]);
+});
+
+test.each<[string, string, () => Promise<unknown>]>([
+  ['name', 'sender_full_name', () => realm.member.ok('PATCH', '/settings', { full_name: 'Renamed Member' })],
+  ['picture', 'avatar_url', () => uploadTo(realm.member, '/users/me/avatar')],
+])('a message shows the changed %s of its sender', async (_, field, change) => {
+  await warm();
+  const queue = await realm.owner.queue({ event_types: ['message'] });
+  const { body } = await sendBefore(change, toChannel());
+  const { message } = await queue.next((event: Json) => event.message.id === body.id);
+  const { user } = await realm.owner.ok('GET', `/users/${realm.member.user_id}`, { client_gravatar: false });
+  expect(message[field]).toBe(user[field === 'avatar_url' ? field : 'full_name']);
+});
+
+test('a message to a channel that its sender muted unmutes the topic', async () => {
+  await warm();
+  const mute = { stream_id: at, property: 'is_muted', value: true };
+  const { body } = await sendBefore(
+    () => realm.member.ok('POST', '/users/me/subscriptions/properties', { subscription_data: [mute] }),
+    toChannel(),
+  );
+  expect(body.automatic_new_visibility_policy).toBe(2);
+});
+
+test('typing of a user whom messaging does not know for longer than a request waits for copies is announced', async () => {
+  const { owner, member } = realm;
+  const queue = await member.queue({ event_types: ['typing'] });
+  const addBot = async (): Promise<Client> => {
+    const { user_id, api_key } = await owner.ok('POST', '/bots', { full_name: 'New bot', short_name: 'new' });
+    const { user } = await owner.ok('GET', `/users/${user_id}`);
+    return new Client(owner, { user_id, api_key, email: user.email, full_name: user.full_name });
+  };
+  const { status } = await askBefore(
+    addBot,
+    (bot) => bot.post('/typing', { op: 'start', to: [member.user_id] }),
+    4_000,
+  );
+  expect(status).toBe(200);
+  expect((await queue.next(({ type }: Json) => type === 'typing')).sender.email).toMatch(/^new-bot@/);
+});
