@@ -67,9 +67,11 @@ describe('server-sent events', () => {
       hasEnded = true;
     });
     const look = () => who.ok('GET', '/events', { queue_id: id, last_event_id: -1, dont_block: true });
-    const { events } = await look();
-    const own = events.filter((event: Json) => event.message?.sender_id === who.user_id);
-    expect(ids).toEqual(own.map((event: Json) => event.id));
+    const own = async (): Promise<number[]> =>
+      (await look()).events.flatMap(({ id: number, message }: Json) =>
+        message?.sender_id === who.user_id ? number : [],
+      );
+    await expect.poll(own).toEqual(ids);
     // A newer reader takes over, unless the stream was not waiting at that moment.
     await expect.poll(() => look().then(() => hasEnded)).toBe(true);
     const second = openStream(who, id, { 'last-event-id': String(ids[0]) });
