@@ -275,7 +275,7 @@ describe('natter realm delete', () => {
     const senders = members.map(async (member, number) => {
       while (!isOver) {
         const form = { type: 'channel', to: 'general', topic: `t${number}`, content: `message ${sent}` };
-        const { status, body } = await member.post('/messages', form);
+        const { status, body } = await member.send('POST', '/messages', form);
         if (status === 200) sent++;
         else {
           codes.add(`${status} ${body.code}`);

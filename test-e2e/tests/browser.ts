@@ -1,4 +1,5 @@
 import type { Answer, Client, Json } from '@natter/testkit';
+import { untilServed } from '../patience.ts';
 
 type Form = Record<string, Json>;
 
@@ -36,8 +37,10 @@ export class Browser {
     return this.send(method, `/json${path}`, form, { 'sec-fetch-site': 'same-origin', ...headers });
   }
 
+  /** A busy server may have no time for the hash of the password. A wrong password may then count twice. */
   login(username: string, password: string, more: Form = {}): Promise<Answer> {
-    return this.send('POST', '/accounts/login', { username, password, ...more }, { origin: this.origin });
+    const form = { username, password, ...more };
+    return untilServed(() => this.send('POST', '/accounts/login', form, { origin: this.origin }));
   }
 
   #keep(set: string): void {

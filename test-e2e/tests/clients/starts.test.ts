@@ -138,6 +138,8 @@ const typingTimes: Shape = {
 test('the terminal client starts: login, a page, a register with ten types, legacy presence, end of the queue', async () => {
   const { member, member2, owner } = realm;
   await logIn();
+  // After two minutes a user is no longer shown as active.
+  await member2.ok('POST', '/users/me/presence', { status: 'active' });
   const state = await member.ok('POST', '/register', {
     event_types: [
       'message',

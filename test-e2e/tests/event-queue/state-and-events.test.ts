@@ -30,11 +30,11 @@ test(`state plus events equals a fresh register, for every user (seed ${seed})`,
   };
   const ids = names.map((name) => realm[name].user_id);
   let created = 0;
-  const made = await call('owner', 'POST', '/user_groups/create', { name: 'friends', description: '', members: [] });
-  const friends: number = made.body.group_id;
+  const group = { name: 'friends', description: '', members: [] };
+  const friends: number = (await realm.owner.ok('POST', '/user_groups/create', group)).group_id;
   const anyChannel = async (): Promise<number> => {
-    const { body } = await call('owner', 'GET', '/streams', { include_all: true, exclude_archived: false });
-    return pick(body.streams.map((stream: Answer) => stream.stream_id) as number[]);
+    const { streams } = await realm.owner.ok('GET', '/streams', { include_all: true, exclude_archived: false });
+    return pick(streams.map((stream: Answer) => stream.stream_id) as number[]);
   };
   const someone = (): unknown => pick<unknown>([friends, { direct_members: [pick(ids)], direct_subgroups: [] }]);
   const operate = async (): Promise<void> => {

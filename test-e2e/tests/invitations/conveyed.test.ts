@@ -16,7 +16,7 @@ const link = async (client: Client, form: Json = {}): Promise<string> =>
   (await client.ok('POST', '/invites/multiuse', form)).invite_link.split('/').at(-2);
 let count = 0;
 const join = (key: string, form: Json = {}) =>
-  realm.spectator.post('/join', {
+  realm.spectator.patiently('POST', '/join', {
     key,
     email: `new${++count}@natter.example`,
     full_name: `New ${count}`,
@@ -32,7 +32,7 @@ const makeChannel = async (client: Client, name: string, form: Json = {}): Promi
 async function channelsOf(answer: Json): Promise<number[]> {
   expect(answer.status).toBe(200);
   const authorization = authorizationOf(answer.body);
-  const { body } = await realm.spectator.send('GET', '/users/me/subscriptions', {}, { authorization });
+  const { body } = await realm.spectator.get('/users/me/subscriptions', {}, { authorization });
   return body.subscriptions.map((subscription: Json) => subscription.stream_id).sort((a: number, b: number) => a - b);
 }
 
@@ -44,7 +44,7 @@ test('a link of a demoted owner does not grant a role above the new role of its 
   for (const key of keys) {
     expect(refused(await join(key))).toEqual(badRequest);
     const form = { email: `page${++count}@natter.example`, full_name: `Page ${count}`, password: 'a long password' };
-    expect((await realm.spectator.post(`//join/${key}`, form)).status).toBe(400);
+    expect((await realm.spectator.patiently('POST', `//join/${key}`, form)).status).toBe(400);
   }
   const { members } = await realm.owner.ok('GET', '/users');
   expect(members.filter((user: Json) => user.role <= 200).length).toBe(2);
@@ -160,7 +160,7 @@ test('joining by a link requires a mail if domains are restricted or invite_link
     expect([...refused(answer), answer.body.is_mail_sent]).toEqual([...badRequest, true]);
     expect(answer.body).not.toHaveProperty('api_key');
     expect((await realm.spectator.get(`//join/${key}`)).body).not.toContain('name="password"');
-    const page = await realm.spectator.post(`//join/${key}`, {
+    const page = await realm.spectator.patiently('POST', `//join/${key}`, {
       email,
       full_name: 'Claimed',
       password: 'a long password',

@@ -18,7 +18,7 @@ const keyOf = (url: string): string => url.split('/').at(-2) as string;
 const invites = async (client: Client): Promise<Json[]> => (await client.ok('GET', '/invites')).invites;
 let count = 0;
 const join = (key: string, form: Json = {}) =>
-  realm.spectator.post('/join', {
+  realm.spectator.patiently('POST', '/join', {
     key,
     email: `new${++count}@natter.example`,
     full_name: `New ${count}`,
@@ -112,14 +112,7 @@ test('a link creates several accounts with its role, its groups and a working ke
   await queue.next(
     (event) => event.op === 'add_members' && event.group_id === group_id && event.user_ids[0] === ids[1],
   );
-  const me = await realm.spectator.send(
-    'GET',
-    '/users/me',
-    {},
-    {
-      authorization: authorizationOf(first.body),
-    },
-  );
+  const me = await realm.spectator.get('/users/me', {}, { authorization: authorizationOf(first.body) });
   expect(me.body.user_id).toBe(ids[0]);
 });
 
@@ -249,14 +242,14 @@ test('the page of a link shows a form, reports errors and creates an account', a
   const shown = await realm.spectator.get(`//join/${key}/`);
   expect([shown.status, shown.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect(shown.body).toContain('name="email"');
-  const wrong = await realm.spectator.post(`//join/${key}`, {
+  const wrong = await realm.spectator.patiently('POST', `//join/${key}`, {
     email: 'page@natter.example',
     full_name: '<b>Paige</b>',
     password: 'a long password',
   });
   expect(wrong.status).toBe(400);
   expect(wrong.body).toContain('value="&lt;b&gt;Paige&lt;/b&gt;"');
-  const right = await realm.spectator.post(`//join/${key}`, {
+  const right = await realm.spectator.patiently('POST', `//join/${key}`, {
     email: 'page@natter.example',
     full_name: 'Paige',
     password: 'a long password',

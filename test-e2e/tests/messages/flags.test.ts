@@ -85,6 +85,8 @@ describe('flags', () => {
   test('can be set and removed, and only clients of the same user receive the events', async () => {
     const { owner, member } = realm;
     const id = await tell(owner, [member]);
+    // The owner receives those about the channels of earlier tests.
+    await noticesSent(realm.id);
     const [mine, theirs] = [
       await member.queue({ event_types: ['update_message_flags'] }),
       await owner.queue({ event_types: ['update_message_flags', 'message'] }),

@@ -67,7 +67,7 @@ test('typing of a user whom messaging does not know for longer than a request wa
   };
   const { status } = await askBefore(
     addBot,
-    (bot) => bot.post('/typing', { op: 'start', to: [member.user_id] }),
+    (bot) => bot.send('POST', '/typing', { op: 'start', to: [member.user_id] }),
     4_000,
   );
   expect(status).toBe(200);

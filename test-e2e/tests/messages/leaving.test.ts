@@ -59,28 +59,28 @@ test('toggling a subscription or a mute does not add a row each time', async () 
   };
   const nothing = async (): Promise<void> => undefined;
   for (let round = 0; round < 4; round++) await toggle(nothing);
-  expect(await periods()).toBe(1);
+  await expect.poll(periods).toBe(1);
   const sent = await owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'a', content: 'before' });
   await toggle(() => owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'b', content: 'x' }));
-  expect(await periods()).toBe(2);
+  await expect.poll(periods).toBe(2);
   // Messages that were moved there belong to the period, too.
   await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'source' }] });
   const moved = await owner.ok('POST', '/messages', { type: 'channel', to: 'source', topic: 'c', content: 'x' });
   await owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'b', content: 'between' });
   const silent = { stream_id, send_notification_to_old_thread: false, send_notification_to_new_thread: false };
   await toggle(() => owner.ok('PATCH', `/messages/${moved.id}`, silent));
-  expect(await periods()).toBe(3);
+  await expect.poll(periods).toBe(3);
   await toggle(nothing);
-  expect(await periods()).toBe(3);
+  await expect.poll(periods).toBe(3);
   // Nothing lies between two of these periods.
   const send = (content: string) =>
     owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'b', content });
   for (let round = 0; round < 4; round++) await toggle(() => send(`during ${round}`));
-  expect(await periods()).toBe(3);
+  await expect.poll(periods).toBe(3);
   const away = await owner.ok('POST', '/messages', { type: 'channel', to: 'source', topic: 'd', content: 'x' });
   await owner.ok('PATCH', `/messages/${away.id}`, silent);
   await toggle(() => send('after an arrival'));
-  expect(await periods()).toBe(4);
+  await expect.poll(periods).toBe(4);
   expect(sent.id).toBeLessThan(moved.id);
 
   const mutes = (): Promise<number> => countOf('messaging.mute_period', `realm_id = ${realmId}`);
@@ -92,9 +92,9 @@ test('toggling a subscription or a mute does not add a row each time', async () 
     await unreadOf(member);
   };
   for (let round = 0; round < 3; round++) await mute(nothing);
-  expect(await mutes()).toBe(0);
+  await expect.poll(mutes).toBe(0);
   await mute(() => owner.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content: 'x' }));
-  expect(await mutes()).toBe(1);
+  await expect.poll(mutes).toBe(1);
 });
 
 test('merged subscription periods never include messages of a protected history between them', async () => {

@@ -1,4 +1,4 @@
-import { connected, type Json, openRealm, type Realm } from '@natter/testkit';
+import { connected, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import type { Client } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { channel } from '../channels/setting.ts';
@@ -8,6 +8,8 @@ let at: number;
 beforeAll(async () => {
   realm = await openRealm();
   at = await channel(realm.owner, [realm.owner, realm.member]);
+  // Then only the sends of the tests wait below.
+  await noticesSent(realm.id);
 });
 
 const send = (topic: string, content: string) =>
@@ -24,12 +26,12 @@ const isBlocked = (pid: number | undefined): Promise<boolean> =>
     const { rows } = await observer.query('SELECT cardinality(pg_blocking_pids($1)) > 0 AS is', [pid]);
     return rows[0]?.is;
   });
-/** Sessions that wait for a lock of this one. */
+/** Sessions of messaging that wait for a lock of this one. */
 async function waiting(holder: Client): Promise<number> {
   const [own] = (await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
   // A transaction keeps the list of sessions that it read first.
   return connected(async (observer) => {
-    const blocked = 'SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))';
+    const blocked = `SELECT FROM pg_stat_activity WHERE usename = 'natter_messaging' AND $1 = ANY (pg_blocking_pids(pid))`;
     return (await observer.query(blocked, [own?.pid])).rowCount ?? 0;
   });
 }

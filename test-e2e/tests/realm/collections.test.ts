@@ -61,9 +61,10 @@ test('invalid linkifiers are rejected', async () => {
     { pattern: 'x', url_template: 'https://e.example/{' },
     { pattern: 'x', url_template: '' },
   ])
-    expect(refused(await untilServed(() => realm.owner.post('/realm/filters', form))), JSON.stringify(form)).toEqual(
-      badRequest,
-    );
+    expect(
+      refused(await untilServed(() => realm.owner.send('POST', '/realm/filters', form))),
+      JSON.stringify(form),
+    ).toEqual(badRequest);
   expect(
     refused(await realm.owner.patch('/realm/filters/999999', { pattern: 'x', url_template: 'https://e' })),
   ).toEqual(badRequest);

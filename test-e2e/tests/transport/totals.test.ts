@@ -116,7 +116,7 @@ const collections: Record<string, Total> = {
     open:
       async ({ member }) =>
       (index, headers) =>
-        member.post('/users/me/android_gcm_reg_id', { token: `t${index}` }, headers),
+        member.send('POST', '/users/me/android_gcm_reg_id', { token: `t${index}` }, headers),
     rows: ofMember('users.device_token'),
     differing: { token: "'copy' || n" },
   },
@@ -320,12 +320,10 @@ const collections: Record<string, Total> = {
     what: 'playgrounds',
     open:
       async ({ owner }) =>
-      (index, headers) =>
-        owner.post(
-          '/realm/playgrounds',
-          { name: `p${index}`, pygments_language: 'Python', url_template: 'https://x.example/{code}' },
-          headers,
-        ),
+      (index, headers) => {
+        const form = { name: `p${index}`, pygments_language: 'Python', url_template: 'https://x.example/{code}' };
+        return owner.send('POST', '/realm/playgrounds', form, headers);
+      },
     rows: ofRealm('users.playground'),
     differing: { name: "'copy' || n" },
   },
@@ -335,7 +333,7 @@ const collections: Record<string, Total> = {
     open:
       async ({ owner }) =>
       (index, headers) =>
-        owner.post('/realm/profile_fields', { name: `field ${index}`, field_type: 1 }, headers),
+        owner.send('POST', '/realm/profile_fields', { name: `field ${index}`, field_type: 1 }, headers),
     rows: ofRealm('users.profile_field'),
     differing: { name: "'copy ' || n" },
   },
