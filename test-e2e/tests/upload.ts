@@ -1,5 +1,6 @@
 import { type Answer, type Client, exchange } from '@natter/testkit';
 import { authorizationOf } from '../api.ts';
+import { untilServed } from '../patience.ts';
 
 /** A PNG header that claims a size; no code here decodes images. */
 export function pngOf(width: number, height: number, filler = 1_000): Buffer {
@@ -17,7 +18,7 @@ interface UploadOptions {
   method?: 'POST' | 'PATCH';
 }
 
-/** Sends an image, with the fields beside it. */
+/** Sends an image, with the fields beside it; again while the gateway is busy with other bodies. */
 export function uploadTo(
   client: Client,
   path: string,
@@ -31,10 +32,11 @@ export function uploadTo(
   const head = `${parts.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="picture.png"\r\nContent-Type: image/png\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), picture, Buffer.from(`\r\n--${boundary}--\r\n`)]);
   const authorization = authorizationOf(client);
-  return exchange(`${client.url}/api/v1${path}`, method, body, {
+  const all = {
     host: client.host,
     ...(client.email === '' ? {} : { authorization }),
     'content-type': `multipart/form-data; boundary=${boundary}`,
     ...headers,
-  });
+  };
+  return untilServed(() => exchange(`${client.url}/api/v1${path}`, method, body, all));
 }

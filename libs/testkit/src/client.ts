@@ -15,7 +15,7 @@ export interface Answer {
  */
 const agent = new Agent({ keepAlive: true, timeout: 30_000 });
 
-/** Number of requests of `Client.patiently`, and those that it sent again. */
+/** Number of requests of the clients, except those of `Client.send`, and those that were sent again. */
 export const asked = { requests: 0, repeated: [] as string[] };
 
 /**
@@ -50,14 +50,16 @@ export class Client {
     return this.#password;
   }
 
-  get = (path: string, form: Form = {}, headers: Record<string, string> = {}) => this.send('GET', path, form, headers);
+  get = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
+    this.#untilServed('GET', path, form, headers);
   post = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
-    this.send('POST', path, form, headers);
+    this.#untilServed('POST', path, form, headers);
   patch = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
-    this.send('PATCH', path, form, headers);
-  put = (path: string, form: Form = {}, headers: Record<string, string> = {}) => this.send('PUT', path, form, headers);
+    this.#untilServed('PATCH', path, form, headers);
+  put = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
+    this.#untilServed('PUT', path, form, headers);
   delete = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
-    this.send('DELETE', path, form, headers);
+    this.#untilServed('DELETE', path, form, headers);
 
   /** Like `patiently`, but throws unless the request succeeded; returns the body. */
   async ok(method: string, path: string, form: Form = {}): Promise<Json> {
@@ -66,19 +68,22 @@ export class Client {
     return body;
   }
 
-  /**
-   * Like the verb methods, but not answered with 503: on a busy machine a request may exceed its deadline, so it is sent
-   * again, under a key, so that it takes effect once: the given one, or one of its own. `few-repetitions.ts` limits how
-   * many requests of a file may need it.
-   */
-  async patiently(method: string, path: string, form: Form = {}, given: Record<string, string> = {}): Promise<Answer> {
+  /** Like the verb methods, but a write has a key, the given one or one of its own, so that it takes effect once. */
+  patiently(method: string, path: string, form: Form = {}, given: Record<string, string> = {}): Promise<Answer> {
     const isRead = method === 'GET' || method === 'HEAD';
     // A local id of a queue is such a key.
     const hasNames = form.queue_id !== undefined && form.local_id !== undefined;
-    const hasKey = hasNames || given['idempotency-key'] !== undefined;
-    const needsKey = !isRead && this.email !== '' && !hasKey;
+    const needsKey = !isRead && this.email !== '' && !hasNames && given['idempotency-key'] === undefined;
     const headers = { ...given, ...(needsKey ? { 'idempotency-key': randomUUID() } : {}) };
-    const until = isRead || hasKey || this.email !== '' ? Date.now() + 120_000 : 0;
+    return this.#untilServed(method, path, form, headers);
+  }
+
+  /**
+   * On a busy machine a request may exceed its deadline, so it is sent again while it is answered 503.
+   * `few-repetitions.ts` limits how many requests of a file may need it.
+   */
+  async #untilServed(method: string, path: string, form: Form, headers: Record<string, string>): Promise<Answer> {
+    const until = Date.now() + 120_000;
     asked.requests++;
     for (let attempt = 0; ; attempt++) {
       const answer = await this.send(method, path, form, headers);
@@ -94,6 +99,7 @@ export class Client {
     return new Queue(this, state);
   }
 
+  /** One request, whatever its answer. */
   send(method: string, path: string, form: Form = {}, headers: Record<string, string> = {}): Promise<Answer> {
     const given = Object.entries(form).filter(([, value]) => value !== undefined);
     const fields = new URLSearchParams(

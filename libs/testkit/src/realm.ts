@@ -95,7 +95,8 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
     spectator: new Client(at),
     person: async (options) => welcomed(await create(options)),
     setJwtKey: async (algorithm, key) => {
-      await connection.call(jwtOperations.setJwtKey, { algorithm, key }, { meta: { ...meta, realmId: realm_id } });
+      const options = { meta: { ...meta, realmId: realm_id }, timeoutMs };
+      await connection.call(jwtOperations.setJwtKey, { algorithm, key }, options);
     },
   };
 }

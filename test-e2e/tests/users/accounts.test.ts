@@ -291,7 +291,10 @@ test('40 concurrent logins all get a response and do not delay other requests', 
   const person = await crowded.person({ hasPassword: true });
   const attempts = Array.from({ length: 40 }, (_, index) =>
     untilServed(() =>
-      crowded.spectator.post('/fetch_api_key', { username: `crowd${index}@${crowded.host}`, password: 'wrong' }),
+      crowded.spectator.send('POST', '/fetch_api_key', {
+        username: `crowd${index}@${crowded.host}`,
+        password: 'wrong',
+      }),
     ),
   );
   expect((await person.get('/users/me')).status).toBe(200);
