@@ -23,10 +23,11 @@ export class Browser {
     return this.cookies.get('csrftoken') ?? '';
   }
 
-  /** Sends the cookies, and no header that only a script of this origin could set. */
+  /** Sends the cookies, and no header that only a script of this origin could set; again while the system is busy. */
   async send(method: string, path: string, form: Form = {}, headers: Record<string, string> = {}): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await this.#client.send(method, `/${path}`, form, { ...(cookie ? { cookie } : {}), ...headers });
+    const all = { ...(cookie ? { cookie } : {}), ...headers };
+    const answer = await untilServed(() => this.#client.send(method, `/${path}`, form, all));
     for (const set of [answer.headers['set-cookie'] ?? []].flat()) this.#keep(set);
     return answer;
   }

@@ -1,6 +1,7 @@
 import { type Client, exchange, type Json, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { authorizationOf } from '../../api.ts';
+import { untilServed } from '../../patience.ts';
 import { pngOf } from '../upload.ts';
 
 let realm: Realm;
@@ -18,11 +19,12 @@ function upload(client: Client, path: string, file: Buffer, fields: Record<strin
   );
   const head = `${parts.join('')}--${boundary}\r\nContent-Disposition: form-data; name="picture.png"; filename="picture.png"\r\nContent-Type: image/png\r\n\r\n`;
   const body = Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]);
-  return exchange(`${client.url}/api/v1${path}`, 'POST', body, {
+  const headers = {
     host: client.host,
     authorization: authorizationOf(client),
     'content-type': `multipart/form-data; boundary=${boundary}`,
-  });
+  };
+  return untilServed(() => exchange(`${client.url}/api/v1${path}`, 'POST', body, headers));
 }
 
 const size = async (path: string): Promise<[number, string, number]> => {

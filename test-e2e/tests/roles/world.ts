@@ -1,5 +1,4 @@
 import { type Answer, Client, openRealm, type Realm } from '@natter/testkit';
-import { untilServed } from '../../patience.ts';
 import { uploadTo } from '../upload.ts';
 import type { Cell, Row, Table } from './cell.ts';
 import { channelsTable } from './table-channels.ts';
@@ -84,7 +83,7 @@ export async function prepare(operation: string, row: Row, cell: Cell) {
   const { method, path, form } = await requestOf(operation, row, cell);
   return (who: Client, headers: Record<string, string> = {}): Promise<Answer> =>
     row.file
-      ? untilServed(() => uploadTo(who, path, form, { headers }))
+      ? uploadTo(who, path, form, { headers })
       : who.patiently(method, path, form, { ...row.headers, ...headers });
 }
 

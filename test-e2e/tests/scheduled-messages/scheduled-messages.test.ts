@@ -301,7 +301,7 @@ describe('a scheduled message that is due', () => {
     for (const to of [realm.member2.user_id, person.user_id])
       await beforeDue(async (at) => {
         const form = toPerson({ to: [to], content: String(to), scheduled_delivery_timestamp: at }) as Json;
-        const { status, body } = await person.post('/scheduled_messages', form, client);
+        const { status, body } = await person.patiently('POST', '/scheduled_messages', form, client);
         if (status !== 200) throw new Error(body.msg);
       });
     const sentTo = (id: number) => (event: Json) => event.message?.content === String(id);

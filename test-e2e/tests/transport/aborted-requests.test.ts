@@ -1,6 +1,7 @@
 import { type Client, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { authorizationOf } from '../../api.ts';
+import { untilServed } from '../../patience.ts';
 import { create, fileType } from '../uploads/tus.ts';
 import { upload } from '../uploads/upload.ts';
 
@@ -77,6 +78,16 @@ test.for(Object.keys(kinds))('disconnecting after each byte of %s does not affec
   expect((await member.get('/users/me')).status).toBe(200);
 });
 
+/** The response on a connection of its own; a busy gateway refuses bodies for a while. */
+const answerTo = (bytes: string) =>
+  untilServed(async () => {
+    const socket = await RawSocket.open(member.url);
+    socket.send(bytes);
+    const answer = await socket.answer();
+    socket.destroy();
+    return answer;
+  });
+
 test('a multipart body that ends at any byte gets a response', async () => {
   const form = `--b\r\nContent-Disposition: form-data; name="op"\r\n\r\nstart\r\n--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\nhello\r\n--b--\r\n`;
   const requests = Array.from({ length: form.length }, (_, length) =>
@@ -85,10 +96,7 @@ test('a multipart body that ends at any byte gets a response', async () => {
   for (let at = 0; at < requests.length; at += 8)
     await Promise.all(
       requests.slice(at, at + 8).map(async (request, index) => {
-        const socket = await RawSocket.open(member.url);
-        socket.send(request);
-        const { status, json } = await socket.answer();
-        socket.destroy();
+        const { status, json } = await answerTo(request);
         // The closing boundary without its final line break is complete.
         const isComplete = at + index >= form.length - 2;
         expect([at + index, status, json?.result]).toEqual([
@@ -103,12 +111,9 @@ test('a multipart body that ends at any byte gets a response', async () => {
 test('65 bytes of an anonymous file part are rejected, and the gateway continues', async () => {
   const body = '--x\r\nContent-Disposition: form-data; name="a"; filename="b"\r\n\r\nc';
   for (let round = 0; round < 4; round++) {
-    const socket = await RawSocket.open(member.url);
-    socket.send(
+    const { status, json } = await answerTo(
       `POST /api/v1/fetch_api_key HTTP/1.1\r\nHost: ${realm.host}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    const { status, json } = await socket.answer();
     expect([status, json.msg]).toEqual([400, 'The multipart body is malformed']);
-    socket.destroy();
   }
 });

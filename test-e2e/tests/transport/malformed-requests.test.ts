@@ -1,6 +1,7 @@
 import { type Client, type Json, openRealm, RawSocket, type Realm, rawRequest } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { authorizationOf } from '../../api.ts';
+import { untilServed } from '../../patience.ts';
 
 let realm: Realm;
 let member: Client;
@@ -15,7 +16,7 @@ const get = (target: string, headers = ''): string =>
   `GET ${target} HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}${headers}\r\n`;
 const post = (path: string, body: string, headers = 'Content-Type: application/x-www-form-urlencoded\r\n'): string =>
   `POST ${path} HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}${headers}Content-Length: ${Buffer.byteLength(body, 'latin1')}\r\n\r\n${body}`;
-const answerTo = (bytes: string) => rawRequest(member.url, bytes);
+const answerTo = (bytes: string) => untilServed(() => rawRequest(member.url, bytes));
 
 describe('the host of a request', () => {
   const settings = (hosts: string, target = '/api/v1/server_settings'): string =>

@@ -5,6 +5,7 @@ import type { Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authorizationOf } from '../../api.ts';
 import { openBrowser } from '../../browsers.ts';
+import { untilServed } from '../../patience.ts';
 import { Browser } from '../browser.ts';
 import { proxyTo } from '../client/proxy-to.ts';
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
 
 const origin = 'https://app.example';
 const send = (method: string, path: string, headers: Record<string, string> = {}) =>
-  exchange(`${realm.member.url}${path}`, method, '', { host: realm.host, origin, ...headers });
+  untilServed(() => exchange(`${realm.member.url}${path}`, method, '', { host: realm.host, origin, ...headers }));
 
 describe('a page of any origin', () => {
   test.each([

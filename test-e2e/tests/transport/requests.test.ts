@@ -1,6 +1,7 @@
 import { type Client, exchange, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { authorizationOf } from '../../api.ts';
+import { untilServed } from '../../patience.ts';
 
 let realm: Realm;
 let member: Client;
@@ -11,11 +12,13 @@ beforeAll(async () => {
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const raw = (method: string, path: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
-  exchange(`${member.url}/api/v1${path}`, method, body, {
-    host: realm.host,
-    authorization: authorizationOf(member),
-    ...headers,
-  });
+  untilServed(() =>
+    exchange(`${member.url}/api/v1${path}`, method, body, {
+      host: realm.host,
+      authorization: authorizationOf(member),
+      ...headers,
+    }),
+  );
 
 describe('parameters', () => {
   test('are accepted in the body or the query for every method, and the body takes precedence', async () => {
@@ -131,9 +134,8 @@ describe('a path', () => {
       // Only `/messages` has a GET without effects, which fails here for missing parameters.
       expect([path, status]).toEqual([path, path === '/messages' ? status : 405]);
     }
-    const confirmation = await exchange(`${member.url}/accounts/confirm_new_email/${'x'.repeat(32)}`, 'HEAD', '', {
-      host: realm.host,
-    });
+    const url = `${member.url}/accounts/confirm_new_email/${'x'.repeat(32)}`;
+    const confirmation = await untilServed(() => exchange(url, 'HEAD', '', { host: realm.host }));
     expect(confirmation.status).toBeGreaterThanOrEqual(400);
   });
 
@@ -221,7 +223,9 @@ describe('a response', () => {
     ]);
     // A browser would ask for a password, and send it with requests of pages of other sites.
     for (const headers of [{ accept: 'text/html,*/*' }, { origin: 'https://other.example' }]) {
-      const shown = await exchange(`${member.url}/api/v1/users/me`, 'GET', '', { host: realm.host, ...headers });
+      const shown = await untilServed(() =>
+        exchange(`${member.url}/api/v1/users/me`, 'GET', '', { host: realm.host, ...headers }),
+      );
       expect(shown.headers['www-authenticate']).toBe('Session realm="zulip"');
     }
     const wrong = await raw('GET', '/users/me', '', {

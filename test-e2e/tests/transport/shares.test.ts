@@ -73,7 +73,6 @@ test.each(Object.keys(shared) as (keyof typeof shared)[])(
     expect(refusalOf(await add(member, 2))).toEqual(full);
     expect((await add(member2, 3)).status).toBe(200);
   },
-  300_000,
 );
 
 test('pictures of emoji, even removed ones, and of bots count towards the limit of one user', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, connected, countOf, exchange, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { untilServed } from '../../patience.ts';
 import { Browser } from '../browser.ts';
 import { append, begin, create, download, fileType, metadataOf, offsetOf, tus } from './tus.ts';
 import { upload } from './upload.ts';
@@ -356,10 +357,12 @@ test('a browser with a session can upload below /json with its CSRF token', asyn
   expect((await browser.login(member.email, member.password)).status).toBe(303);
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const sent = (method: string, path: string, headers: Record<string, string>, body = '') =>
-    exchange(`${member.url}${path}`, method, body, {
-      ...{ host: member.host, cookie, origin: browser.origin, 'tus-resumable': '1.0.0' },
-      ...headers,
-    });
+    untilServed(() =>
+      exchange(`${member.url}${path}`, method, body, {
+        ...{ host: member.host, cookie, origin: browser.origin, 'tus-resumable': '1.0.0' },
+        ...headers,
+      }),
+    );
   const length = { 'upload-length': '4' };
   expect((await sent('POST', '/json/tus/', length)).status).toBe(403);
   const token = { 'x-csrftoken': browser.token };

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { type Answer, type Client, exchange } from '@natter/testkit';
 import { authorizationOf } from '../../api.ts';
+import { untilServed } from '../../patience.ts';
 
 export const fileType = 'application/offset+octet-stream';
 
@@ -12,19 +13,21 @@ export const metadataOf = (values: Record<string, string>): string =>
 
 type Headers = Record<string, string>;
 
-/** A request of the protocol; the address is a path. */
+/** A request of the protocol; the address is a path. It is sent again while the system is busy. */
 export const tus = (
   client: Client,
   method: string,
   path: string,
   { headers = {}, body = '' }: { headers?: Headers; body?: Uint8Array | string } = {},
 ): Promise<Answer> =>
-  exchange(`${client.url}${path}`, method, body, {
-    host: client.host,
-    authorization: authorizationOf(client),
-    'tus-resumable': '1.0.0',
-    ...headers,
-  });
+  untilServed(() =>
+    exchange(`${client.url}${path}`, method, body, {
+      host: client.host,
+      authorization: authorizationOf(client),
+      'tus-resumable': '1.0.0',
+      ...headers,
+    }),
+  );
 
 export async function create(client: Client, size: number, headers: Headers = {}): Promise<string> {
   const answer = await tus(client, 'POST', '/api/v1/tus/', { headers: { 'upload-length': String(size), ...headers } });

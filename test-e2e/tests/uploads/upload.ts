@@ -1,5 +1,6 @@
 import { type Answer, type Client, exchange } from '@natter/testkit';
 import { authorizationOf } from '../../api.ts';
+import { untilServed } from '../../patience.ts';
 
 interface Part {
   name: string;
@@ -10,7 +11,7 @@ interface Part {
 /** Sends a form of files only; each part is named like its file, as one of the clients does. */
 export const upload = (client: Client, ...parts: Part[]): Promise<Answer> => uploadWith({}, client, ...parts);
 
-/** The same with further headers. */
+/** The same with further headers. The gateway may be busy with other bodies for a while. */
 export function uploadWith(headers: Record<string, string>, client: Client, ...parts: Part[]): Promise<Answer> {
   const boundary = `natter${Math.random()}`;
   const body = Buffer.concat([
@@ -23,12 +24,13 @@ export function uploadWith(headers: Record<string, string>, client: Client, ...p
     ]),
     Buffer.from(`--${boundary}--\r\n`),
   ]);
-  return exchange(`${client.url}/api/v1/user_uploads`, 'POST', body, {
+  const all = {
     ...headers,
     host: client.host,
     authorization: authorizationOf(client),
     'content-type': `multipart/form-data; boundary=${boundary}`,
-  });
+  };
+  return untilServed(() => exchange(`${client.url}/api/v1/user_uploads`, 'POST', body, all));
 }
 
 /** Uploads a small text; returns its URL. */

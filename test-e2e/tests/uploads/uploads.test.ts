@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, exchange, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { authorizationOf } from '../../api.ts';
+import { untilServed } from '../../patience.ts';
 import { upload, uploadText } from './upload.ts';
 
 let realm: Realm;
@@ -258,7 +259,7 @@ test('an upload that is repeated with the same key creates one file', async () =
   const send = () => {
     const boundary = 'b';
     const body = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="once.txt"\r\n\r\nonce\r\n--${boundary}--\r\n`;
-    return import('@natter/testkit').then(({ exchange }) =>
+    return untilServed(() =>
       exchange(`${who.url}/api/v1/user_uploads`, 'POST', body, {
         host: who.host,
         authorization: authorizationOf(who),

@@ -1,5 +1,6 @@
 import { exchange, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { untilServed } from '../../patience.ts';
 import { uploadTo } from '../upload.ts';
 
 let realm: Realm;
@@ -194,7 +195,7 @@ test('a spectator can no longer read a web-public channel that was archived', as
     narrowed: (await spectator.get('/messages', { ...all, narrow: [...narrow, ['channel', channel]] })).status,
     beside: (await spectator.get('/messages', { ...all, narrow: [...narrow, ['with', id]] })).status,
     topics: (await spectator.get(`/users/me/${channel}/topics`)).status,
-    file: (await exchange(`${spectator.url}${url}`, 'GET', '', { host: realm.host })).status,
+    file: (await untilServed(() => exchange(`${spectator.url}${url}`, 'GET', '', { host: realm.host }))).status,
   });
   const open = {
     listed: true,

@@ -22,7 +22,7 @@ test('a user cannot prevent their deactivation with many bots in many groups', a
   expect(await countOf('users.group_member', `group_id IN (${ownGroups})`)).toBe(bots * groups);
 
   const queue = await owner.queue({ event_types: ['user_group'] });
-  const { status, body } = await owner.send('DELETE', `/users/${member.user_id}`);
+  const { status, body } = await owner.patiently('DELETE', `/users/${member.user_id}`);
   expect([status, body.msg]).toEqual([200, '']);
   expect(await countOf('users.account', `bot_owner_id = ${member.user_id} AND is_active`)).toBe(0);
   const event = await queue.next(({ op, group_id: id }) => op === 'remove_members' && id === group_id);
