@@ -1,5 +1,6 @@
 import type { System } from '@natter/local/system';
 import { type Credentials, request } from './api.ts';
+import { requestOnce, untilServed } from './patience.ts';
 
 export interface RaceReport {
   rounds: number;
@@ -52,7 +53,7 @@ async function race(
     await take();
     for (const child of deciders) child.kill('SIGCONT');
     const [marker, late, ...answers] = await Promise.all([
-      post(system.people.owner, 'general'),
+      untilServed(() => post(system.people.owner, 'general')),
       post(who, to),
       ...sends,
     ]);
@@ -83,7 +84,7 @@ export async function raceUnsubscribe(system: System, rounds: number, random: ()
   const name = 'race-private';
   const principals = [member.user_id];
   await ensure(
-    request(system.url, administrator, 'POST /users/me/subscriptions', {
+    requestOnce(system.url, administrator, 'POST /users/me/subscriptions', {
       subscriptions: [{ name }],
       invite_only: true,
       principals: [member.user_id, administrator.user_id],
@@ -94,11 +95,11 @@ export async function raceUnsubscribe(system: System, rounds: number, random: ()
     to: name,
     take: () =>
       ensure(
-        request(system.url, administrator, 'DELETE /users/me/subscriptions', { subscriptions: [name], principals }),
+        requestOnce(system.url, administrator, 'DELETE /users/me/subscriptions', { subscriptions: [name], principals }),
       ),
     giveBack: () =>
       ensure(
-        request(system.url, administrator, 'POST /users/me/subscriptions', {
+        requestOnce(system.url, administrator, 'POST /users/me/subscriptions', {
           subscriptions: [{ name }],
           principals,
         }),
@@ -110,9 +111,9 @@ export async function raceUnsubscribe(system: System, rounds: number, random: ()
 export async function raceRole(system: System, rounds: number, random: () => number): Promise<RaceReport> {
   const { member2, owner } = system.people;
   const name = 'race-public';
-  await ensure(request(system.url, owner, 'POST /users/me/subscriptions', { subscriptions: [{ name }] }));
+  await ensure(requestOnce(system.url, owner, 'POST /users/me/subscriptions', { subscriptions: [{ name }] }));
   const become = (role: number): Promise<void> =>
-    ensure(request(system.url, owner, `PATCH /users/${member2.user_id}`, { role }));
+    ensure(requestOnce(system.url, owner, `PATCH /users/${member2.user_id}`, { role }));
   return race(system, rounds, random, {
     sender: () => member2,
     to: name,
@@ -125,7 +126,7 @@ export async function raceRole(system: System, rounds: number, random: () => num
 export async function raceNestedGroup(system: System, rounds: number, random: () => number): Promise<RaceReport> {
   const { member, owner } = system.people;
   const asOwner = async (method: string, path: string, form: Record<string, unknown>) => {
-    const { status, body } = await request(system.url, owner, `${method} ${path}`, form);
+    const { status, body } = await requestOnce(system.url, owner, `${method} ${path}`, form);
     if (status !== 200) throw new Error(JSON.stringify(body));
     return body;
   };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../api.ts';
 import { onEveryGateway } from '../every-gateway.ts';
 import { openSystem } from '../open-system.ts';
+import { untilServed } from '../patience.ts';
 
 let system: System;
 beforeAll(async () => {
@@ -24,7 +25,8 @@ async function ok(who: Credentials, method: string, path: string, form: Record<s
 /** An additional key of the member, cached by every gateway. */
 async function stolenKey(): Promise<Credentials> {
   const { email, password } = system.people.member;
-  const { api_key } = await ok(nobody, 'POST', '/fetch_api_key', { username: email, password });
+  const logIn = () => call(nobody, 'POST', '/fetch_api_key', { username: email, password });
+  const { api_key } = (await untilServed(logIn)).body;
   const thief = { email, api_key };
   await onEveryGateway(system, () => ok(thief, 'GET', '/users/me'));
   return thief;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../api.ts';
 import { killEveryServer, killEveryService, randomOf } from '../kills.ts';
 import { openSystem } from '../open-system.ts';
+import { requestOnce } from '../patience.ts';
 import { zulip } from '../stock-zulip.ts';
 
 let system: System;
@@ -105,18 +106,19 @@ describe('for messages', () => {
   });
 
   test('a deactivated user is refused at once', async () => {
-    const { body: created } = await post('administrator', '/users', {
+    const { administrator, member } = system.people;
+    const { body: created } = await requestOnce(system.url, administrator, 'POST /users', {
       email: 'leaver@natter.example',
       password: 'leaver-password',
       full_name: 'Lea Leaver',
     });
-    const { body: login } = await post('member', '/fetch_api_key', {
+    const { body: login } = await requestOnce(system.url, member, 'POST /fetch_api_key', {
       username: 'leaver@natter.example',
       password: 'leaver-password',
     });
     const leaver = { email: 'leaver@natter.example', api_key: login.api_key as string };
     expect((await request(system.url, leaver, 'GET /users/me')).status).toBe(200);
-    await request(system.url, system.people.administrator, `DELETE /users/${created.user_id}`);
+    await request(system.url, administrator, `DELETE /users/${created.user_id}`);
     const refused = await request(system.url, leaver, 'POST /users/me/subscriptions', {
       subscriptions: [{ name: 'general' }],
     });

@@ -7,6 +7,7 @@ import {
   KeyTaken,
   serviceUrl,
   sql,
+  sqlState,
   VersionsChanged,
   withCost,
 } from '@natter/database';
@@ -190,22 +191,35 @@ test.each<[string, () => { key: string; basis: Record<string, number> }]>([
 });
 
 test('while a write waits for a row, a transaction that locked the row and waits for the clock goes on', async () => {
-  const [realm] = realms as [number];
   const commits = committer();
-  await commits(realm, decided('first'));
-  await locker.query('BEGIN');
-  await locker.query(
-    `INSERT INTO users.idempotency SELECT (jsonb_populate_record(i, '{"key": "held"}')).* FROM users.idempotency i WHERE realm_id = $1`,
-    [realm],
-  );
-  const held = commits(realm, decided('held'));
   const waiting = async () => (await admin.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount;
-  await expect.poll(waiting, { interval: 5 }).toBe(1);
-  // Less than the time after which PostgreSQL looks for deadlocks.
-  await locker.query("SET LOCAL lock_timeout = '900ms'");
-  await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [realm]);
-  await locker.query('ROLLBACK');
-  expect(await held).toEqual({ id: 2 });
+  /** The code of the error if the transaction does not get the clock. */
+  const attempt = async (realm: number): Promise<string | undefined> => {
+    await commits(realm, decided('first'));
+    await locker.query('BEGIN');
+    await locker.query(
+      `INSERT INTO users.idempotency SELECT (jsonb_populate_record(i, '{"key": "held"}')).* FROM users.idempotency i WHERE realm_id = $1`,
+      [realm],
+    );
+    const held = commits(realm, decided('held')).catch((error: Error) => error);
+    await expect.poll(waiting, { interval: 5 }).toBe(1);
+    // Less than the time after which PostgreSQL looks for deadlocks.
+    await locker.query("SET LOCAL lock_timeout = '900ms'");
+    const code = await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [realm]).then(
+      () => undefined,
+      (error) => sqlState(error),
+    );
+    await locker.query('ROLLBACK');
+    const outcome = await held;
+    if (code === undefined) expect(outcome).toEqual({ id: 2 });
+    return code;
+  };
+  // On a busy machine the transaction may wait for the clock no sooner than during the last attempt of the write, which
+  // waits for long. If the first attempts waited for long too, none would succeed here.
+  const codes: (string | undefined)[] = [];
+  for (const realm of realms) if (codes.at(-1) !== undefined || codes.length === 0) codes.push(await attempt(realm));
+  expect(codes.at(-1)).toBeUndefined();
+  expect(codes.filter((code) => code !== undefined && code !== '55P03')).toEqual([]);
 });
 
 test('a key that is used in one realm does not refuse writes of other realms', async () => {
@@ -342,14 +356,20 @@ function costOf(realm: number, statement: ReturnType<typeof sql.unsafe>): Promis
 }
 
 test('a write is charged for the time during which it held the clock, but not for waiting for it', async () => {
-  const [slow, waiting] = realms as [number, number];
+  const [slow, ...others] = realms as [number, ...number[]];
   expect(await costOf(slow, sql.unsafe`SELECT pg_sleep(1)`)).toBeGreaterThan(900);
-  await locker.query('BEGIN');
-  await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [waiting]);
-  const cost = costOf(waiting, sql.unsafe`SELECT 1`);
-  await locker.query('SELECT pg_sleep(1)');
-  await locker.query('ROLLBACK');
-  expect(await cost).toBeLessThan(900);
+  const costOfWaiting = async (realm: number): Promise<number> => {
+    await locker.query('BEGIN');
+    await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [realm]);
+    const cost = costOf(realm, sql.unsafe`SELECT 1`);
+    await locker.query('SELECT pg_sleep(1)');
+    await locker.query('ROLLBACK');
+    return cost;
+  };
+  // On a busy machine a commit may hold the clock for long. If the wait counted, each would cost more.
+  const costs: number[] = [];
+  for (const realm of others) if (!((costs.at(-1) ?? 900) < 900)) costs.push(await costOfWaiting(realm));
+  expect(costs.at(-1)).toBeLessThan(900);
 });
 
 test('a write whose transaction fails is charged for it', async () => {

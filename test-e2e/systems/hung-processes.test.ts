@@ -1,5 +1,5 @@
+import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
 import { createStopCount } from '@natter/local/child';
 import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -62,7 +62,9 @@ test('a process in an endless loop logs its position and is replaced, and all re
   await Promise.all(working);
   expect(failures).toEqual([]);
   expect(sent).toBeGreaterThan(0);
-  const [told] = lines.filter((line) => line.includes('the event loop hangs, the process ends'));
+  const find = () => lines.find((line) => line.includes('the event loop hangs, the process ends'));
+  await expect.poll(find).toBeDefined();
+  const told = find();
   expect(JSON.parse(told ?? '{}')).toMatchObject({
     level: 60,
     service: 'messaging',
@@ -107,8 +109,10 @@ test('a stopped gateway is replaced, and only connections that it had accepted a
   });
   await expect.poll(() => finished).toBeGreaterThan(20);
   stopped.kill('SIGSTOP');
-  // The process may run for a moment longer.
-  await setTimeout(100);
+  // The process may run for a moment longer, and is replaced soon.
+  const isStopped = async (): Promise<boolean> =>
+    /^State:\s+[TZ]/m.test(await readFile(`/proc/${before}/status`, 'utf8').catch(() => 'State: Z'));
+  await expect.poll(isStopped, { interval: 20 }).toBe(true);
   const stoppedAt = performance.now();
   const meanwhile = await Promise.all(Array.from({ length: 40 }, requestOnNewConnection));
   await expect.poll(() => stopped.pid()).not.toBe(before);

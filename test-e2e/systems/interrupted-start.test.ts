@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { request } from '../api.ts';
 import { dataDirectory, openSystem } from '../open-system.ts';
+import { requestOnce } from '../patience.ts';
 import { statementGate } from '../statement-gate.ts';
 
 test('a first start that is stopped between two accounts is continued by the next start', async () => {
@@ -26,7 +27,7 @@ test('a first start that is stopped between two accounts is continued by the nex
     for (const person of Object.values(system.people)) {
       expect((await request(system.url, person, 'GET /users/me')).body.email).toBe(person.email);
       const { email: username, password } = person;
-      const login = await request(system.url, person, 'POST /fetch_api_key', { username, password });
+      const login = await requestOnce(system.url, person, 'POST /fetch_api_key', { username, password });
       expect([login.status, login.body.email]).toEqual([200, username]);
     }
     const { members } = (await request(system.url, system.people.owner, 'GET /users')).body;

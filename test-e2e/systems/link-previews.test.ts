@@ -157,12 +157,19 @@ async function beginFetch(): Promise<{ id: number; path: string }> {
 }
 const workers = () => system.children.filter(({ program }) => program === 'messaging');
 
-/** Sends a message with a page that is answered after `act`; another one if the server no longer waits for it then. */
-async function duringFetch(act: (id: number, path: string) => Promise<unknown>): Promise<{ id: number; path: string }> {
+/**
+ * Sends a message with a page that is answered after `act`; another one, after `undo`, if the server no longer waits for it
+ * then.
+ */
+async function duringFetch(
+  act: (id: number, path: string) => Promise<unknown>,
+  undo: () => Promise<unknown> = async () => undefined,
+): Promise<{ id: number; path: string }> {
   for (;;) {
     const { id, path } = await beginFetch();
     await act(id, path);
     if (release(path)) return { id, path };
+    await undo();
   }
 }
 
@@ -288,7 +295,10 @@ test('a realm without previews does not fetch pages', async () => {
 });
 
 test('previews are not shown if the realm disabled them during the fetch', async () => {
-  const { id, path } = await duringFetch(() => wanted(false));
+  const { id, path } = await duringFetch(
+    () => wanted(false),
+    () => wanted(true),
+  );
   await jobEnds(id);
   await wanted(true);
   expect(await shown(id)).toBe(linkTo(at(path)));

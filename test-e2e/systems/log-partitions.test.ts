@@ -52,17 +52,22 @@ async function moveTo(inDays: number, realm: number, [first, last]: [number, num
 
 /** Detaches a partition as a process does that is cut off while it waits for a reader. */
 async function beginDetaching(name: string): Promise<void> {
-  const reader = new pg.Client(servers.postgresUrl);
-  await reader.connect();
+  const [reader, detaching] = [new pg.Client(servers.postgresUrl), new pg.Client(servers.postgresUrl)];
+  await Promise.all([reader.connect(), detaching.connect()]);
+  const { rows } = await detaching.query('SELECT pg_backend_pid() AS pid');
   await reader.query('BEGIN; SELECT count(*) FROM log.event');
   try {
-    await admin.query(`SET statement_timeout = '1s'`);
-    await expect(admin.query(`ALTER TABLE log.event DETACH PARTITION log.${name} CONCURRENTLY`)).rejects.toThrow(
-      'timeout',
-    );
+    const cutOff = expect(
+      detaching.query(`ALTER TABLE log.event DETACH PARTITION log.${name} CONCURRENTLY`),
+    ).rejects.toThrow('canceling');
+    const isPending = async (): Promise<boolean> =>
+      (await admin.query('SELECT FROM pg_inherits WHERE inhdetachpending AND inhrelid = $1::regclass', [`log.${name}`]))
+        .rowCount === 1;
+    await expect.poll(isPending).toBe(true);
+    await admin.query('SELECT pg_cancel_backend($1)', [rows[0].pid]);
+    await cutOff;
   } finally {
-    await admin.query('RESET statement_timeout');
-    await reader.end();
+    await Promise.all([reader.end(), detaching.end()]);
   }
 }
 const states = {

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { type Answer, request } from '../api.ts';
 import { openDatabase } from '../open-servers.ts';
 import { openSystem } from '../open-system.ts';
+import { untilServed } from '../patience.ts';
 
 let system: System;
 beforeAll(async () => {
@@ -44,7 +45,7 @@ const send = (content: string): Promise<number> => {
 };
 const register = async (types: string[]): Promise<Answer> => {
   const form = { event_types: types };
-  return (await request(system.url, system.people.member, 'POST /register', form)).body;
+  return (await untilServed(() => request(system.url, system.people.member, 'POST /register', form))).body;
 };
 const poll = (queueId: string, last: number) =>
   request(system.url, system.people.member, 'GET /events', {

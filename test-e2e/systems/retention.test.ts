@@ -243,7 +243,7 @@ test('after days without PostgreSQL or a clock jump, writes are refused for a mo
   const { status, body } = await ask('POST', '/messages', form);
   expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
   await mayPrepare('GRANT');
-  const isMadeSoon = () => eventually(async () => ((await partitions()).includes(today) ? true : undefined), 30_000);
+  const isMadeSoon = () => eventually(async () => ((await partitions()).includes(today) ? true : undefined));
   await isMadeSoon();
   // A jump of the clock follows no failure.
   await dropFromToday();

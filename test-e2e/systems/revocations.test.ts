@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../api.ts';
@@ -15,13 +16,19 @@ type Reply = { status: number; body: Answer };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A new connection each time, which reaches any gateway. */
-const call = (who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Reply> =>
-  request(system.url, { ...who, headers: { connection: 'close' } }, `${method} ${path}`, form);
+const call = (
+  { headers, ...who }: Parameters<typeof request>[1],
+  method: string,
+  path: string,
+  form: Record<string, unknown> = {},
+): Promise<Reply> =>
+  request(system.url, { ...who, headers: { connection: 'close', ...headers } }, `${method} ${path}`, form);
 
-/** Repeats until it succeeds, because servers come back. */
+/** Repeats under one key until it succeeds, because servers come back. */
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
+  const once = { ...who, headers: { 'idempotency-key': randomUUID() } };
   for (const end = Date.now() + 60_000; ; await pause(100)) {
-    const { status, body } = await call(who, method, path, form).catch((): Reply => ({ status: 599, body: {} }));
+    const { status, body } = await call(once, method, path, form).catch((): Reply => ({ status: 599, body: {} }));
     if (status === 200) return body;
     if (status < 500 || Date.now() > end) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
   }

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { authorizationOf, type Credentials, request } from '../api.ts';
 import { metric } from '../metrics.ts';
 import { openSystem } from '../open-system.ts';
+import { requestOnce } from '../patience.ts';
 
 /** All bodies: half of them is for requests without an account, and half of that for one network. */
 const bodyMemoryMib = 16;
@@ -82,7 +83,7 @@ test('two members who send large bodies with their polls keep no colleague from 
   const before = await slowCuts();
   for (const who of [member, member2])
     for (let count = 0; count < 6; count++) {
-      const { body } = await request(system.url, who, 'POST /register', { event_types: ['drafts'] });
+      const { body } = await requestOnce(system.url, who, 'POST /register', { event_types: ['drafts'] });
       const form = `queue_id=${body.queue_id}&last_event_id=-1${`&x=${'x'.repeat(1_000)}`.repeat(700)}`;
       await beginBody('/events', headersOf(who), form.slice(0, bodyBytes), 1);
     }

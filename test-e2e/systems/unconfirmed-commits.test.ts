@@ -29,13 +29,16 @@ async function isCommitStuck(): Promise<boolean> {
   const client = new pg.Client({ connectionString: system.servers.postgresUrl });
   await client.connect();
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+  const { pid } = rows[0];
   let isDone = false;
   const commit = client.query("SELECT pg_logical_emit_message(true, 'test', 'test')").then(() => {
     isDone = true;
   });
-  await Promise.race([commit, new Promise((resolve) => setTimeout(resolve, 1_000))]);
-  const isStuck = !isDone;
-  if (isStuck) await admin.query('SELECT pg_cancel_backend($1)', [rows[0].pid]);
+  const waits = async (): Promise<boolean> =>
+    (await admin.query("SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'SyncRep'", [pid])).rowCount === 1;
+  let isStuck = false;
+  while (!isDone && !isStuck) isStuck = await waits();
+  if (isStuck) await admin.query('SELECT pg_cancel_backend($1)', [pid]);
   await commit;
   await client.end();
   return isStuck;

@@ -1,13 +1,14 @@
 import { createDatabase, sql } from '@natter/database';
 import { expect, test } from 'vitest';
-import { type Answer, type Credentials, request } from '../../api.ts';
+import type { Answer, Credentials } from '../../api.ts';
+import { requestOnce } from '../../patience.ts';
 import { system } from './system.ts';
 
 type Who = Credentials & { user_id: number };
 
 /** A new connection each time, which reaches any gateway. */
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
-  const { status, body } = await request(
+  const { status, body } = await requestOnce(
     system.url,
     { ...who, headers: { connection: 'close' } },
     `${method} ${path}`,

@@ -1,6 +1,7 @@
 import { createDatabase, type Database, sql } from '@natter/database';
 import { expect, test } from 'vitest';
-import { type Answer, request } from '../../api.ts';
+import type { Answer } from '../../api.ts';
+import { requestOnce } from '../../patience.ts';
 import { mails, system } from './system.ts';
 
 /** Runs `work` while so many mails of a kind were sent today, and also tomorrow, because midnight may pass meanwhile. */
@@ -40,7 +41,7 @@ const post = async (path: string, network: string, fields: Record<string, string
   return { status: response.status, text: (await response.text()).replace(/name="idempotency_key"[^>]*/g, '') };
 };
 const owner = async (method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> => {
-  const { status, body } = await request(system.url, system.people.owner, `${method} ${path}`, form);
+  const { status, body } = await requestOnce(system.url, system.people.owner, `${method} ${path}`, form);
   expect([status, body.msg]).toEqual([200, '']);
   return body;
 };

@@ -1,6 +1,7 @@
 import { createDatabase, sql } from '@natter/database';
 import { expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../../api.ts';
+import { requestOnce, untilServed } from '../../patience.ts';
 import { mails, system } from './system.ts';
 
 const nobody: Credentials = { email: '', api_key: '' };
@@ -8,12 +9,12 @@ const password = 'a rather good password';
 let count = 0;
 
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
-  const { status, body } = await request(system.url, who, `${method} ${path}`, form);
+  const { status, body } = await requestOnce(system.url, who, `${method} ${path}`, form);
   expect([status, body.msg]).toEqual([200, '']);
   return body;
 }
 const logIn = (username: string, secret = password) =>
-  request(system.url, nobody, 'POST /fetch_api_key', { username, password: secret });
+  untilServed(() => request(system.url, nobody, 'POST /fetch_api_key', { username, password: secret }));
 
 /** An account that is an hour old. */
 async function person(): Promise<Credentials & { user_id: number }> {
