@@ -12,7 +12,7 @@ export const ofList = <T>(page: Page, code: string): Promise<T> =>
   page.evaluate<T>(`(${code})(document.querySelector('.messages'))`);
 
 /** The message at the top of the list, which may begin above its edge; null if there is none. */
-export const placeOnScreen = (page: Page): Promise<Place | null> =>
+const placeOnScreen = (page: Page): Promise<Place | null> =>
   ofList(
     page,
     `(list) => {
@@ -25,11 +25,21 @@ export const placeOnScreen = (page: Page): Promise<Place | null> =>
     }`,
   );
 
+/** A list moves in frames, of which a busy machine may draw few. */
+const passFrames = `new Promise((end) => {
+  let frames = 0;
+  requestAnimationFrame(function count() {
+    if (++frames === 8) end();
+    else requestAnimationFrame(count);
+  });
+})`;
+
 /** The place when the list has measured what it shows, and moves it no more. */
 export async function restingPlace(page: Page): Promise<Place> {
   let last = await placeOnScreen(page);
   const rests = async (): Promise<boolean> => {
     const earlier = last;
+    await page.evaluate(passFrames);
     last = await placeOnScreen(page);
     return last !== null && last.id === earlier?.id && last.top === earlier.top;
   };

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { type Client, createClient } from '@natter/client';
 import type { System, SystemOptions } from '@natter/local/system';
 import { buildWebClient } from '@natter/web/build';
-import type { Browser, BrowserContextOptions, Page, Request, Response } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect, onTestFailed } from 'vitest';
 import { openBrowser } from './browsers.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
@@ -83,6 +83,7 @@ async function arrive(browser: Browser, url: string, contextOptions: BrowserCont
   const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
   context.setDefaultTimeout(120_000);
   context.setDefaultNavigationTimeout(120_000);
+  context.on('page', loadAgain);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));
@@ -91,22 +92,25 @@ async function arrive(browser: Browser, url: string, contextOptions: BrowserCont
     if (line.type() === 'error' && !line.text().startsWith('Failed to load resource')) faults.push(line.text());
   });
   reportOnFailure(page, faults);
-  await load(page, url);
+  await page.goto(url);
   return { page, faults };
 }
 
-/** Opens a page. A busy system may refuse one of its files, which a person would load again. */
-async function load(page: Page, url: string): Promise<void> {
-  let isRefused = true;
-  const look = (answer: Response): void => {
-    isRefused ||= answer.status() === 503;
-  };
-  page.on('response', look);
-  for (const end = Date.now() + 120_000; isRefused && Date.now() < end; ) {
-    isRefused = false;
-    await page.goto(url);
-  }
-  page.off('response', look);
+/** Loads a page again that a busy system refused, or a file of it, as a person would. Forms are left to their tests. */
+function loadAgain(page: Page): void {
+  let isRefused = false;
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) isRefused = false;
+  });
+  page.on('response', (answer) => {
+    const request = answer.request();
+    // The client repeats its own requests.
+    const isOfPage = request.isNavigationRequest() || new URL(answer.url()).pathname.startsWith('/assets/');
+    if (answer.status() === 503 && request.method() === 'GET' && isOfPage) isRefused = true;
+  });
+  page.on('load', () => {
+    if (isRefused) page.reload().catch(() => undefined);
+  });
 }
 
 /** Prints what the page shows and how it got there if the current test fails. */
@@ -128,15 +132,28 @@ function reportOnFailure(page: Page, faults: readonly string[]): void {
   }
 }
 
-/** A login that `attempt` sends. It is repeated while a busy system has no time for the hash of the password. */
-export async function untilLoggedIn(page: Page, attempt: () => Promise<unknown>): Promise<void> {
-  const isLogin = (one: Request): boolean => one.method() === 'POST' && one.url().endsWith('/accounts/login');
-  for (const end = Date.now() + 120_000; ; ) {
-    const answer = page.waitForResponse((one) => isLogin(one.request()));
+/**
+ * A form that `attempt` fills in and sends. It is repeated, after `back`, while a busy system has no time for the hash of
+ * the password.
+ */
+export async function untilHashed(
+  page: Page,
+  attempt: () => Promise<unknown>,
+  back: () => Promise<unknown> = () => page.goBack(),
+): Promise<void> {
+  for (const end = Date.now() + 120_000; ; await back()) {
+    const answer = page.waitForResponse((one) => {
+      const request = one.request();
+      return request.isNavigationRequest() && request.method() === 'POST';
+    });
     await attempt();
-    if ((await answer).status() !== 503 || Date.now() > end) break;
-    await page.goBack();
+    if ((await answer).status() !== 503 || Date.now() > end) return;
   }
+}
+
+/** A login that `attempt` sends. */
+export async function untilLoggedIn(page: Page, attempt: () => Promise<unknown>): Promise<void> {
+  await untilHashed(page, attempt);
   await page.locator('main.conversation').waitFor();
 }
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLook, openDialog } from '../web-look.ts';
-import { logInAt, openWeb, type Web } from '../web-visit.ts';
+import { logInAt, openWeb, untilHashed, type Web } from '../web-visit.ts';
 
 /** How people get in and out, in Chromium: forgotten passwords, invitation links, and the end of all sessions. */
 
@@ -28,8 +28,11 @@ test('a user who forgot the password sets a new one by mail, which ends all othe
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByRole('alert').waitFor();
   await checkLook(page);
-  await page.getByLabel('New password').fill('a new secret of mine');
-  await page.getByRole('button', { name: 'Set password' }).click();
+  const setPassword = async (): Promise<void> => {
+    await page.getByLabel('New password').fill('a new secret of mine');
+    await page.getByRole('button', { name: 'Set password' }).click();
+  };
+  await untilHashed(page, setPassword, () => page.goto(link));
   await checkLook(page);
   await open.waitForURL('**/accounts/login*');
   await page.getByRole('link', { name: 'Log in' }).click();
@@ -58,10 +61,12 @@ test('an invitation link lets a new user join until it is revoked', async () => 
     await sendsLink.click();
     await page.goto((await web.mails.next(email)).link);
   }
-  await page.getByLabel('Full name').fill('Nora New');
-  await page.getByLabel('Password').fill('a secret of Nora');
-  await checkLook(page);
-  await page.getByRole('button', { name: 'Sign up' }).click();
+  await untilHashed(page, async () => {
+    await page.getByLabel('Full name').fill('Nora New');
+    await page.getByLabel('Password').fill('a secret of Nora');
+    await checkLook(page);
+    await page.getByRole('button', { name: 'Sign up' }).click();
+  });
   await page.getByRole('heading', { name: /^Welcome to/ }).waitFor();
   await checkLook(page);
   await page.getByRole('link', { name: 'Log in' }).click();

@@ -15,9 +15,9 @@ const send = async (name: PersonName, topic: string, content: string): Promise<n
   (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
 const idOf = (name: PersonName): number => web.system.people[name].user_id;
 
-/** Opens the menu of a message. */
+/** Opens the menu of a message. The list may move the message away from the pointer: the focus keeps its buttons there. */
 async function openActions(page: Page, text: string): Promise<void> {
-  await message(page, text).hover();
+  await message(page, text).focus();
   await message(page, text).getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: /^Reply/ }).waitFor();
 }
@@ -54,7 +54,7 @@ const moveDialog = (page: Page) => page.getByRole('dialog', { name: 'Move or ren
 /** Opens the dialog that moves the topic on the page, and waits until it knows its messages. */
 async function openMove(page: Page): Promise<void> {
   await topicMenu(page).click();
-  const newest = page.waitForResponse(/num_before=20&/);
+  const newest = page.waitForResponse((one) => /num_before=20&/.test(one.url()) && one.ok());
   await page.getByRole('menuitem', { name: 'Move or rename…' }).click();
   await newest;
   await moveDialog(page).waitFor();

@@ -48,6 +48,16 @@ const recorder = `
     }
     close() { this.isOpen = false; }
   };
+  // How often a tab has looked whether a message is on screen in another one.
+  globalThis.looks = 0;
+  if (globalThis.LockManager) {
+    const { query } = LockManager.prototype;
+    LockManager.prototype.query = async function () {
+      const found = await query.call(this);
+      globalThis.looks++;
+      return found;
+    };
+  }
   let hasFocus = true;
   document.hasFocus = () => hasFocus;
   globalThis.setFocus = (value) => {
@@ -153,6 +163,10 @@ test('a conversation that is read in one tab does not notify in any tab until th
   await other.evaluate('setFocus(false)');
   await write('Seen at once');
   await message(page, 'Seen at once').waitFor();
+  // The tab that may tell of the message has decided.
+  const looks = async (): Promise<number> =>
+    Number(await page.evaluate('looks')) + Number(await other.evaluate('looks'));
+  await expect.poll(looks).toBeGreaterThan(0);
   await page.evaluate('setFocus(false)');
   await write('Not seen');
   const both = async (): Promise<string[]> =>

@@ -122,6 +122,13 @@ test('a key that is pressed before a list has arrived at its place is not undone
   const owner = web.clientOf('owner');
   const { user_id } = web.system.people.member;
   const { id: channel } = await owner.createChannel({ name: 'unread', subscribers: [user_id] });
+  // The notice of its creation is sent some time after it.
+  const notices = async () => {
+    const narrow = [{ operator: 'channel', operand: channel }];
+    return (await web.clientOf('member').getMessages({ narrow, anchor: 'newest', num_before: 9, num_after: 0 }))
+      .messages;
+  };
+  await expect.poll(async () => (await notices()).length).toBe(1);
   let last = 0;
   for (let index = 0; index < 40; index++)
     last = (await owner.sendMessage({ type: 'channel', to: channel, topic: 'news', content: textOf(index) })).id;

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { restingPlace } from '../list-place.ts';
 import { checkLook } from '../web-look.ts';
 import { message, openWeb, type PersonName, type Web } from '../web-visit.ts';
 
@@ -36,6 +37,8 @@ test('reactions are added and removed by click and by keyboard, and all users se
     visit('member', web.topicPath('reactions')),
     visit('member2', web.topicPath('reactions')),
   ]);
+  // A list that moves would take the message away from the pointer, and its buttons with it.
+  await restingPlace(max.page);
   await article(max.page, id).hover();
   await article(max.page, id).getByRole('button', { name: 'React with thumbs up' }).click();
   const chip = article(mia.page, id).getByRole('button', { name: /^thumbs up: / });

@@ -2,6 +2,7 @@ import { firstLoadBytes } from '@natter/web/build';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
+import { restingPlace } from '../list-place.ts';
 import { differingPixels } from '../web-look.ts';
 import { message, openWeb, type PersonName, type Visit, type Web } from '../web-visit.ts';
 
@@ -155,6 +156,7 @@ test('messages of other users cannot paint over other messages', async () => {
   await page.setViewportSize({ width: 1_280, height: 1_600 });
   const lines = Array.from({ length: hostile.length + 1 }, (_, index) => message(page, `Line ${index}`));
   for (const line of lines) await line.waitFor();
+  await restingPlace(page);
   const look = async (): Promise<Buffer[]> => {
     const shots: Buffer[] = [];
     const others = [
