@@ -9,12 +9,12 @@ export interface Appended {
 declare const cannotThrow: unique symbol;
 
 /**
- * Called with every committed append, and not awaited. Only `afterCommit` makes one, because a change that is committed
- * must not fail for its request: what a listener did not do, the sweep of event-queue does.
+ * Called with the entries of every commit, and not awaited. It must not throw, because the request of a committed change
+ * must not fail, so only `afterCommit` creates one. If the listener fails, the sweep of event-queue appends the entries.
  */
 export type OnAppended = ((appended: Appended) => void) & { readonly [cannotThrow]: true };
 
-/** `onError` logs and counts failures of the listener; its own failures are dropped. */
+/** `onError` logs and counts failures of the listener. Failures of `onError` itself are ignored. */
 export function afterCommit(
   listener: (appended: Appended) => void | Promise<void>,
   onError: (error: unknown, realmId: number) => void,

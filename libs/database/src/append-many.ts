@@ -12,7 +12,7 @@ export interface Share {
   /** At least one. */
   events: readonly LogEvent[];
   rows: readonly NumberedRow[];
-  /** What `log.append_many` gets. */
+  /** The argument for `log.append_many`, from `itemOf`. */
   item: string;
 }
 
@@ -28,16 +28,16 @@ const appendedRow = z.object({
   ),
 });
 
-/** Waits of one realm delay the others: then the realms are divided. */
+/** `lock_timeout` of the transaction. Writes of one realm that wait delay the others; after this the realms are divided. */
 const lockMs = 25;
 
 export const itemOf = (realmId: number, basis: Record<string, number>, events: readonly LogEvent[]): string =>
   JSON.stringify({ realm_id: realmId, basis, events });
 
 /**
- * Commits the writes of several realms, each on its own condition: those of a realm are committed if its expected versions
- * are current, whatever becomes of the other realms. Everything is sent in one message, like `appendAndCommit`. If it
- * throws, nothing was committed, unless the connection was lost.
+ * Commits the writes of several realms in one transaction. Those of a realm are committed if its expected versions are
+ * current and its clock is not locked, independently of the other realms. All statements are sent in one message, as in
+ * `appendAndCommit`. If it throws, nothing was committed, unless the connection was lost.
  */
 export async function appendMany(
   { query, deadline }: Connection,
@@ -47,7 +47,7 @@ export async function appendMany(
   const { begin, checkDeadline } = boundsOf(deadline, usualIdleMs, lockMs);
   const items = `[${shares.map(({ item }) => item).join(',')}]`;
   const append = sql.unsafe`SELECT log.append_many(${source}, ${items}::json) AS appended`;
-  // Statements of their own: a single one would not see the numbers that its first part assigned.
+  // Separate statements: within a single one, the rows would not see the numbers that its first part assigned.
   const statements = [append, ...numberedQueriesOfRealms(shares)].map(toLiteralSql);
   const message = [begin, ...statements, checkDeadline, 'COMMIT'].join('; ');
   const results = (await query(message).catch(throwAsKnown)) as unknown as pg.QueryResult[];

@@ -4,15 +4,15 @@ import { sharedPatience } from './patience.ts';
 import { asTenant, background } from './turns.ts';
 
 const maxBatch = 100;
-/** More waiting look-ups are refused. So are those that waited longer than `maxWaitMs`. */
+/** If more look-ups wait, further ones are refused. Look-ups that waited for longer than `maxWaitMs` are refused too. */
 const maxWaiting = 10_000;
 const maxWaitMs = 10_000;
-/** A batch that takes longer no longer delays the next one: its backend may be stuck. */
+/** If a batch takes longer than this, the next one does not wait for it: its backend may be stuck. */
 const slowMs = 250;
 const maxUnderWay = 4;
 /**
- * A batch has its own deadline, because it serves several requests: its backend may be stuck. Look-ups whose requests have
- * more time are tried again.
+ * Deadline of a batch, whose backend may be stuck. It does not depend on the requests, because a batch serves several.
+ * Look-ups whose requests have more time are tried again.
  */
 const batchMs = 5_000;
 

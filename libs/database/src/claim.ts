@@ -6,8 +6,8 @@ import type { NamedRow } from './named-row.ts';
 import type { InsertNumbered } from './numbered.ts';
 
 /**
- * A write under a key. The transaction that commits the change inserts the row of the key with the answer, so that a
- * change and its answer are stored together or not at all, and two requests with one key never both commit.
+ * The idempotency key of a write. The transaction that commits the change also inserts a row with the key and the answer. So
+ * the change and the answer are stored together or not at all, and of two requests with one key only one is committed.
  */
 export interface Claim {
   /** The caller; 0 for callers without an account. */
@@ -17,7 +17,7 @@ export interface Claim {
   readonly key: string;
   /** Identifies the request: another request under the same key is refused. */
   readonly fingerprint: string;
-  /** Under these the same request may have been stored before: by an earlier release, or with a former secret. */
+  /** Other fingerprints of the same request, with which an earlier release or a process with a former secret stored it. */
   readonly otherFingerprints?: () => readonly string[];
   /** The stored answer, set after the commit. */
   stored?: { result: unknown };
@@ -65,7 +65,7 @@ export const insertAnswer = (schema: string, realmId: number, claim: Claim, answ
   INSERT INTO ${sql.identifier([schema, 'idempotency'])} (realm_id, user_id, key, fingerprint, answer)
   VALUES (${realmId}, ${claim.userId}, ${claim.key}, ${claim.fingerprint}, ${toJson(answer)}::json)`;
 
-/** A row of `insertNumberedAnswers`: the property `named` of the result is the number. */
+/** A row of `insertNumberedAnswers`: the property `named` of the result is the log number. */
 export const numberedAnswer = (claim: Claim, fromEnd: number, named: string, rest: object) => ({
   from_end: fromEnd,
   user_id: claim.userId,
@@ -96,8 +96,8 @@ export function createAnswers(database: Database, schema: string): Answers {
     if (!row || row.is_old) return undefined;
     if (row.fingerprint !== fingerprint && !otherFingerprints?.().includes(row.fingerprint))
       throw new ChatError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request');
-    // The commit that stored the row may not have reached a synchronous standby. This one waits for both.
-    // The wait is no work of the database.
+    // The commit that stored the row may not have reached a synchronous standby yet. The commit of this statement waits until
+    // both have. `withoutCost`, because the database does no work while it waits.
     await withoutCost(() => database.run(sql.unsafe`SELECT pg_logical_emit_message(true, 'natter', 'replay')`));
     return answerOf(row);
   };
@@ -122,7 +122,7 @@ function toJson(answer: Answer): string {
   return text.length > maxAnswer ? JSON.stringify({ isTooLarge: true }) : text;
 }
 
-/** The answer as it was first given. */
+/** Returns the stored result, or throws the stored refusal. */
 export function replay(answer: Answer): unknown {
   if ('isTooLarge' in answer)
     throw new ChatError(

@@ -33,30 +33,33 @@ interface Sharing {
 }
 
 const maxWaiting = 5_000;
-/** Transactions of one realm at a time. Beside one of several realms no other begins, so that realms gather. */
+/**
+ * Maximum number of running transactions of one realm each. While a transaction of several realms runs, no other one begins,
+ * so that the next one contains more realms.
+ */
 const maxTransactions = 2;
-/** A transaction that takes longer waits for something, and no longer holds up other realms. */
+/** A transaction that takes longer waits for something. Then other transactions begin without waiting for it. */
 const slowMs = 50;
 const maxRealms = 64;
-/** A realm with this many writes has a transaction of its own: it would gain little, and delay the others. */
+/** A realm with this many writes has a transaction of its own: to share one would save little, and delay the others. */
 const ownTransaction = 10;
 /** A realm with more to write has a transaction of its own, because long texts take many milliseconds to index. */
 const maxSharedCharacters = 16_000;
-/** Of all realms in a transaction, whose clocks it locks. */
+/** Maximum for all realms of a transaction, because it locks all their clocks. */
 const maxCharacters = 100_000;
-/** Then the realm waits for its clock, in a transaction of its own. */
+/** After this number of returns, the realm has a transaction of its own, which waits for the clock. */
 const maxReturned = 2;
 /** For how long a realm that made a transaction with others fail has transactions of its own. */
 const apartMs = 1_000;
 
 /**
- * Commits many decided writes in one transaction: those of a realm, so that its maximum rate is batch size ÷ flush time,
- * and those of several realms that have few each, so that many realms cost little more than one. A realm is part of one
- * transaction at a time; writes that arrive meanwhile join the next. Realms do not depend on each other: the writes of
- * one are committed or refused whatever becomes of the others.
+ * Commits many decided writes in one transaction. These are many writes of one realm, so that its maximum rate is batch
+ * size ÷ flush time, or a few writes of each of several realms, so that many realms cost little more than one. A realm is
+ * part of one transaction at a time; writes that arrive meanwhile are part of the next one. The writes of a realm are
+ * committed or refused independently of other realms.
  *
- * If a transaction fails, the writes that its error names are refused and the others repeated. If it names none, the realms
- * are divided in halves until the one that fails is alone, and then the writes of this realm.
+ * If a transaction fails and its error names writes, these are refused and the others are repeated. If it names none, the
+ * realms are divided in halves until the realm that causes the error is alone, and then the writes of this realm.
  */
 export function createCommitter(
   database: Database,
@@ -67,7 +70,7 @@ export function createCommitter(
   const commits = createRealmCommits(database, schema, onAppended);
   /** Realms that have waiting writes or are part of a transaction. */
   const lines = new Map<number, Line>();
-  /** Those that are part of none, in the order in which they have their turn. */
+  /** Realms that have waiting writes and are part of no transaction, in the order of their turns. */
   const ready = new Set<Line>();
   /** Realms that recently made a transaction with others fail. */
   const apart = new Set<number>();
@@ -81,7 +84,7 @@ export function createCommitter(
 
   function wait<R>(realmId: number, decided: Answered): Promise<R> {
     return new Promise((resolve, reject) => {
-      // It would fail the transaction of all others.
+      // A text that Postgres cannot store would make the transaction fail for all writes in it.
       const characters = storableCharacters(decided);
       if (characters === undefined) return reject(badRequest('The request contains text that cannot be stored'));
       const known = lines.get(realmId);

@@ -30,7 +30,7 @@ export interface Source {
   turns: Turns;
   /** Cancels the statement that runs on a connection. */
   cancel: (client: pg.PoolClient) => void;
-  /** Without it, a statement whose connection breaks without notice fails at its deadline. */
+  /** Finds broken connections. Without it, a statement whose connection breaks without notice fails at its deadline. */
   lost?: LostStatements;
 }
 
@@ -43,17 +43,17 @@ const tooManyConnections = '53300';
 const readOnly = '25006';
 /** A connection of this age is closed if its server is read-only. */
 const readOnlyAgeMs = 1_000;
-/** In terms of `performance.now()`. */
+/** When each connection was first used, in terms of `performance.now()`. */
 const firstUsedAt = new WeakMap<pg.PoolClient, number>();
-/** Time for a connection whose work has waited long enough already. */
+/** Time for an attempt to get a connection if the patience of the work has ended already. */
 const shortestAttemptMs = 1_000;
 
 /**
- * Runs `work` on a connection of the pool until the deadline. Then the running statement is cancelled in Postgres and
- * no other one is sent. A transaction that `work` leaves open is rolled back on every path. A connection that failed,
- * was cancelled or could not be rolled back is not reused. Neither is one to a read-only server: it may have been opened to
- * a standby in a failover, while new ones reach the primary. A commit whose wait for a standby was cancelled counts as one
- * whose connection was lost.
+ * Runs `work` on a connection of the pool until the deadline. At the deadline the running statement is cancelled in Postgres,
+ * and no other one is sent. A transaction that `work` leaves open is rolled back in every case. A connection is not reused if it
+ * failed, if a statement was cancelled, or if the rollback failed. Neither is a connection to a read-only server: it may lead to a
+ * standby since a failover, while new connections lead to the primary. If the wait of a commit for a standby was cancelled, the
+ * outcome counts as unknown, as if the connection was lost.
  */
 export function connectWithin<R>(source: Source, work: (connection: Connection) => Promise<R>): Promise<R> {
   const deadline = currentDeadline();
@@ -68,7 +68,7 @@ async function runOn<R>(source: Source, deadline: Deadline, work: (connection: C
   });
   try {
     const held = hold(await checkOut(source, deadline), deadline, source);
-    // If the work needs another place, it does not queue behind work that may wait for it.
+    // If the work needs another connection, it does not queue behind work that may wait for its present one.
     return await withPriority(() => runHeld(held, work));
   } finally {
     giveBack();

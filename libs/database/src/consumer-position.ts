@@ -11,7 +11,10 @@ const claimRow = z.object({
   dropped: z.number(),
   events: z.array(z.object({ number: z.number(), event: z.custom<LogEvent>() })),
 });
-/** Events after a position. `number`: how far they may be read now; `end_number`: the end of the log, if there are predecessors. */
+/**
+ * Events after a position. `number`: the number up to which they may be handled now. `end_number`: the end of the log, if the
+ * consumer has predecessors.
+ */
 export type Claim = z.infer<typeof claimRow>;
 const triedRow = z.object({ number: z.number(), tries: z.number() });
 const behindRow = z.object({ realm_id: z.number(), number: z.number(), is_new: z.boolean(), found: z.boolean() });
@@ -20,24 +23,24 @@ export interface ConsumerPosition {
   /** Locks the position against other processes, and reads the events after it; undefined if another process holds it. */
   claim(work: Work, limit: number): Promise<Claim | undefined>;
   /**
-   * Stores that a process begins with the first event after the position, and counts how many began with it; those that
-   * begin within two seconds count as one. Undefined if no event waits, or another process holds the position.
+   * Stores that this process tries the first event after the position, and counts the processes that tried it. Processes that
+   * try it within two seconds count as one. Undefined if no event waits, or another process holds the position.
    */
   countTry(realmId: number): Promise<{ number: number; tries: number } | undefined>;
-  /** The handler failed, but the process goes on: its try does not count. */
+  /** Call it if the handler failed and the process still runs: then the try does not count. */
   forgetTries(realmId: number): Promise<void>;
-  /** Advances the position in the transaction of the effects, and forgets the tries. */
+  /** Advances the position in the transaction that stores the effects of the events, and resets the count of tries. */
   advance(work: Work, through: number): void;
-  /** A transaction has ended that found the position of the realm, or created it. */
+  /** Call it after a transaction that found the position of the realm, or created it. */
   exists(realmId: number): void;
-  /** A transaction advanced the position to this number. */
+  /** Call it after a transaction that advanced the position to this number. */
   advanced(realmId: number, through: number): void;
   /** The number up to which this process knows of no waiting events. */
   through(realmId: number): number;
   sawNothing(realmId: number, number: number): void;
-  /** Realms with waiting events, or new to this consumer, in one query over everything since the last one. */
+  /** Realms that have waiting events, or no position of this consumer yet. One query finds all since the last call. */
   realmsBehind(): Promise<number[]>;
-  /** Stores the positions that advanced over irrelevant events, from time to time. */
+  /** Stores, once in some seconds, the positions that advanced over events without a handler. */
   storeOccasionally(): Promise<void>;
 }
 
@@ -46,9 +49,10 @@ const serverRow = z.object({ server: z.string() });
 const storeEveryMs = 10_000;
 
 /**
- * The position of a consumer in each realm. The stored one advances with effects; over events without a handler this
- * process remembers its own, and stores it for all realms in one step. What it saw at another server counts no more: after
- * a failover that lost events, their numbers belong to others.
+ * The position of a consumer in each realm. The stored position advances in the transaction that stores the effects of events.
+ * Over events without a handler, this process advances its own position in memory, and stores it later for all realms in one
+ * step. When Postgres is another server, or was restarted, the positions in memory are dropped: after a failover that lost
+ * events, other events have their numbers.
  */
 export function createConsumerPosition(
   database: Database,
@@ -59,9 +63,9 @@ export function createConsumerPosition(
   const table = sql.identifier([schema, 'consumer']);
   const types = sql.array([...typeNames], 'text');
   const waitsFor = after.length === 0 ? undefined : JSON.stringify(after);
-  /** Per realm: the number up to which no relevant event waits. */
+  /** For each realm, the number up to which no event with a handler waits. */
   const looked = new Map<number, number>();
-  /** Those of `looked` that are not stored yet. */
+  /** The numbers of `looked` that are not stored yet. */
   const unstored = new Map<number, number>();
   /** Realms where this consumer has a position. */
   const begun = new Set<number>();

@@ -9,8 +9,8 @@ import type { UnitOfWork } from './unit-of-work.ts';
 import type { Handled, Work } from './work.ts';
 
 /**
- * The handlers of a consumer by event name. Other events only advance its position. A handler that returns `unfinished`
- * did a part of what follows from the event: the part is committed, and the handler is called again with the event.
+ * The handlers of a consumer by event name. Other events only advance its position. A handler that returns `unfinished` has
+ * stored only a part of the effects of the event. This part is committed, and the handler is called again with the event.
  */
 type On = { [N in EventName]?: Handle<N> };
 type Handle<N extends EventName> = (work: Work, event: LogEvent<N>, number: number) => Promise<Handled>;
@@ -19,16 +19,16 @@ export interface ConsumerOptions {
   schema: string;
   name: string;
   on: On;
-  /** Consumers that handle each event before this one does. */
+  /** Consumers that must have handled each event before this consumer handles it. */
   after?: readonly Predecessor[] | undefined;
-  /** Maximum number of events in one transaction; fewer where others wait for its locks. */
+  /** Maximum number of events in one transaction. Set a lower one if other transactions wait for its locks. */
   batchSize?: number | undefined;
   /** Runs after the last event of a transaction, for work that is cheaper for many events at once. */
   finish?: ((work: Work) => Promise<void>) | undefined;
   /**
-   * Hints within this time (milliseconds) cause one query. Set it, longer than by default, where hints are frequent and
-   * no request waits for them: then the consumer also rests after each round in proportion to its length, so that many
-   * realms take no more of its time than a few.
+   * Hints within this time (milliseconds) cause one query. Set a longer time than the default if hints are frequent and
+   * no request waits for them. Then the consumer also pauses after each round, in proportion to the duration of the round, so
+   * that the share of time in which it works is limited, however many realms are active.
    */
   gatherMs?: number | undefined;
   /** Called after each transaction that handled events. */
@@ -53,36 +53,39 @@ export interface Consumer {
 }
 
 const pollMs = 1_000;
-/** Requests of all processes wait for projections that only the process with the position can update. */
+/**
+ * Maximum idle time of a transaction between two statements. It is short, because requests of all processes wait for projections
+ * that only the process that holds the position can update.
+ */
 const idleMs = 2_000;
 /** Key of failures that concern no single realm. */
 const everyRealm = 0;
 const usualGatherMs = 15;
 /**
- * The rest of a consumer with `gatherMs` after it has handled everything, as a multiple of the time that this took; at
- * most `pollMs`.
+ * The pause of a consumer with `gatherMs` after it has handled all events, as a multiple of the time that this took; at most
+ * `pollMs`.
  */
 const restFactor = 4;
 const usualBatchSize = 200;
-/** A transaction takes no further event after this time: other realms wait, and others wait for its locks. */
+/** After this time a transaction handles no further event, because other realms wait, and other transactions wait for its locks. */
 const longestBatchMs = 250;
 const reapplyEveryMs = 5_000;
-/** First delay before a realm is tried again whose events wait for a predecessor. */
+/** If events of a realm wait for a predecessor, the first delay before the realm is tried again. */
 const firstDelayMs = 5;
 const deadlyText = 'Processes ended while they handled this event';
 
 /**
- * Follows the event table of every realm in order. The position advances in the transaction of the effect, so each
- * event takes effect once, whichever process is killed. Over events without a handler it advances from time to time,
- * for all realms in one step. An event that causes three failures is parked and skipped, also one that ends eight
- * processes; any other failure is retried for as long as it lasts.
+ * Handles the events of every realm in order. The position advances in the transaction that stores the effects of an event. So
+ * each event takes effect once, even if a process is killed. Over events without a handler the position advances from time to
+ * time, for all realms in one step. An event that causes three failures is parked and skipped. So is an event during which eight
+ * processes ended. After any other failure the consumer tries again, until it succeeds.
  */
 export function startConsumer(database: Database, unitOfWork: UnitOfWork, options: ConsumerOptions): Consumer {
   const { schema, name, after = [], onError, batchSize = usualBatchSize } = options;
   const types = [...new Set(Object.keys(options.on).map((event) => event.replace(/\/.*/, '')))];
   const position = createConsumerPosition(database, schema, name, { types, after });
   const hints = createRealmHints(options.gatherMs ?? usualGatherMs, pollMs);
-  /** After a failure, events of the realm are taken one by one until it is passed. */
+  /** After a failure, events of the realm are handled one by one until the failed event is handled or parked. */
   const failing = createFailingRealms();
   const parked = createParkedEvents(database, unitOfWork, { schema, name, types });
   const tried = createTriedEvents(batchSize, position.countTry);
@@ -91,7 +94,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
 
   const loop = (async () => {
-    /** When the rounds began that followed one another without a rest. */
+    /** When the first of the rounds began that followed one another without a pause. */
     let beganAt: number | undefined;
     while (!hints.isStopped) {
       const realms = hints.take();
@@ -130,8 +133,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   };
 
   /**
-   * Handles some events of each hinted realm, and polls. A realm that has more waits until the others had their turn, so
-   * that none with many events, or costly ones, holds up the rest. Returns whether one has more.
+   * Handles some events of each hinted realm, and polls. A realm that has more events waits until the others had their turn, so
+   * that a realm with many events, or slow ones, does not delay the others. Returns whether a realm has more events.
    */
   async function round(realms: Set<number>): Promise<boolean> {
     // Polls even under continuous hints, because a lost hint is not repeated.
@@ -154,7 +157,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     position.sawNothing(realmId, number);
   }
 
-  /** `log.append` accepted the event from the owner of its type only, whose code is typed by the declaration. */
+  /** Events are not validated: `log.append` accepts a type only from its owner, whose code is typed by the declaration. */
   async function handle(work: Work, event: LogEvent, number: number): Promise<Handled> {
     const act = options.on[nameOfEvent(event) as EventName] as
       | ((work: Work, event: LogEvent, number: number) => Promise<Handled>)
@@ -176,7 +179,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   async function consumeSome(realmId: number): Promise<boolean> {
     let current = 0;
     try {
-      // A failure is counted in this process, which goes on.
+      // Failures of the realm are counted in this process already, so no try is counted.
       const caution = failing.has(realmId) ? { limit: 1, deadly: undefined } : await tried.begin(realmId);
       if (caution.deadly !== undefined) {
         const error = new Error(deadlyText);
@@ -211,7 +214,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       const { count, waitMs, park } = failing.failed(realmId, current, error);
       onError(error, { consumer: name, realmId, number: current, count });
       if (park) return await skip(realmId, current, error);
-      // The process outlived its try.
+      // The process still runs, so the event did not end it.
       void position.forgetTries(realmId).catch(() => undefined);
       retryLater(realmId, waitMs);
       return false;

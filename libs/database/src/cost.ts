@@ -17,7 +17,7 @@ export function addCost(ms: number): void {
   if (scope) scope.ms += ms;
 }
 
-/** Adds to the cost of the work that is running now, also later and from elsewhere. */
+/** Returns a function that adds to the cost of the work that is running now. Other code may call it later. */
 export function captureCost(): (ms: number) => void {
   const scope = scopes.getStore();
   return (ms) => {
@@ -32,7 +32,7 @@ export function captureCost(): (ms: number) => void {
 const freeStatementMs = 5;
 /** A statement that may wait for a row lock costs no more than this. */
 const maxStatementMs = 200;
-/** Others may take long because the server of PostgreSQL is busy or away. */
+/** Other statements may take long only because PostgreSQL is busy or unavailable. They cost no more than this. */
 const maxLocklessMs = 5_000;
 
 /** PostgreSQL does not report the CPU time of a statement, so its duration counts. */

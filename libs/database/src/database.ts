@@ -193,7 +193,7 @@ function literal(value: unknown): string {
   throw new Error(`No literal for a value of type ${typeof value}`);
 }
 
-/** Like `escapeLiteral` of pg, which goes through a text by characters: the events of a unit would take it seconds. */
+/** Like `escapeLiteral` of pg, which processes a text character by character, and would take seconds for the events of a unit. */
 function quoted(text: string): string {
   const literal = `'${text.replaceAll("'", "''")}'`;
   return text.includes('\\') ? ` E${literal.replaceAll('\\', '\\\\')}` : literal;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { unavailable } from '@natter/contracts';
 import { createPatience, type Patience } from './patience.ts';
 
-/** How long the current work may take. It ends when its time is over, or earlier when its caller cancels it. */
+/** The deadline of the current work. It ends when its time is over, or earlier when its caller cancels the work. */
 export interface Deadline {
   readonly hasEnded: boolean;
   /** Milliseconds; never below 0. */

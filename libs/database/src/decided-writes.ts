@@ -20,7 +20,7 @@ export interface Answered<N extends string = string, R extends object = object> 
 
 /** A decided write whose request waits for the commit. */
 export interface Waiting extends Answered {
-  /** Of all its texts. */
+  /** The number of characters in all its texts. */
   characters: number;
   deadline: Deadline | undefined;
   /** Adds milliseconds to the cost of the request. */

@@ -1,6 +1,6 @@
 import { ChatError, type LogEvent } from '@natter/contracts';
 
-/** Limit per unit. The largest requests (a thousand users into ten channels) announce less than half of it. */
+/** Limit per unit. The largest requests (subscribing a thousand users to ten channels) emit less than half of it. */
 const maxEvents = 25_000;
 /** Size of one event, and of all events of a unit, as JSON: each is written, sent and parsed in one piece. */
 const maxEventBytes = 8 * 1024 * 1024;
@@ -9,9 +9,9 @@ const maxUnitBytes = 32 * 1024 * 1024;
 export const bytesPerNumber = 8;
 
 /**
- * Returns a function that throws REQUEST_TOO_LARGE when a unit announces too many events, or too large ones. Sizes are
- * estimated before anything is serialized. What follows from an event cannot be refused, so the sizes of events that a
- * consumer emits have no limit.
+ * Returns a function that throws REQUEST_TOO_LARGE when a unit emits too many events, or too large ones. Sizes are
+ * estimated before anything is serialized. A consumer cannot refuse the consequences of an event, so the sizes of the events
+ * that it emits have no limit.
  */
 export function createEventRoom(isConsumer = false): (event: LogEvent) => void {
   let count = 0;
@@ -26,19 +26,19 @@ export function createEventRoom(isConsumer = false): (event: LogEvent) => void {
   };
 }
 
-/** Refuses a unit that announces this many events. `emit` does it too; call this before work that would be in vain. */
+/** Throws if a unit may not emit this many events. `emit` checks it too; call this first if much work comes before `emit`. */
 export function requireEventRoom(count: number): void {
   if (count > maxEvents) throw tooMuch();
 }
 
-/** Refuses an event of this size. `emit` does it too; call this before building a larger one. */
+/** Throws if an event may not have this size. `emit` checks it too; call this before a large event is built. */
 export function requireEventBytes(bytes: number): void {
   if (bytes > maxEventBytes) throw tooMuch();
 }
 
 const tooMuch = (): ChatError => new ChatError('REQUEST_TOO_LARGE', 'The request changes too much at once');
 
-/** About the bytes of a value as JSON; it stops counting above `most`. Lists of numbers are not looked through. */
+/** An estimate of the bytes of a value as JSON. It stops counting above `most`, and estimates lists of numbers by their length. */
 function sizeOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return bytesPerNumber;

@@ -22,7 +22,7 @@ export function isCausedByEvent(error: unknown): boolean {
 }
 
 interface Failing {
-  /** The event that failed; 0 if none was reached. */
+  /** The number of the event that failed; 0 if the failure happened before the first event. */
   number: number;
   /** How many times in a row this event caused the failure. */
   count: number;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { wideNetwork } from './wide-network.ts';
 
 /**
- * For whom work runs, the unit of fairness: a user of a realm. The gateway counts bots as their owner. `realmId` and
- * `userId` are 0 for work of the service itself, and below 0 without an account.
+ * The user of a realm for whom work runs. Tenants take turns. The gateway counts bots as their owner. `realmId` and `userId`
+ * are 0 for work of the service itself, and below 0 for requests without an account.
  */
 export interface Tenant {
   realmId: number;
@@ -11,8 +11,8 @@ export interface Tenant {
 }
 
 /**
- * Few, so that an attacker with many networks cannot fill the memory; several, so that one network delays the logins of
- * few others.
+ * The number is low enough that an attacker with many networks cannot fill the memory, and high enough that one network delays
+ * the logins of only few others.
  */
 const networkGroups = 256;
 
@@ -32,8 +32,8 @@ interface Realm<T> {
 }
 
 /**
- * Takes turns between realms, and within a realm between its users: many items of one delay those of others by one each.
- * A realm may add an item only while it has fewer than are free, so that one realm cannot fill the queue.
+ * Takes turns between realms, and within a realm between its users. So many items of one user delay each item of another by
+ * one. A realm may add an item only while it has fewer items than there are free places, so one realm cannot fill the queue.
  */
 export class FairQueue<T> {
   readonly #realms = new Map<number, Realm<T>>();
@@ -87,7 +87,7 @@ export class FairQueue<T> {
     items.delete(box);
     this.#size--;
     realm.size--;
-    // The remaining items queue behind those of the others.
+    // The remaining items of this user, and of this realm, wait behind those of the others.
     realm.users.delete(userId);
     if (items.size > 0) realm.users.set(userId, items);
     this.#realms.delete(realmId);

@@ -9,10 +9,10 @@ import { sqlState } from './sql-state.ts';
 import { withPriority } from './turns.ts';
 
 /**
- * The gates of a realm's versions. A unit that bumps versions passes through the gate of their owner with the commit,
- * and fails there while the gate is held. Work that repeats a decision after a conflict holds the gates, so that the
- * versions it uses cannot change. Gates only order the work: whether a decision is valid depends on its expected
- * versions alone (ADR 18).
+ * The gates of a realm's versions: advisory locks. The commit of a unit that bumps versions checks the gate of their owner,
+ * and fails while other work holds it. Work that repeats a decision after conflicts holds the gates, so that the versions
+ * that it uses do not change. Gates only order the work: only the expected versions decide whether a change is committed
+ * (ADR 18).
  */
 export interface Gates {
   /** Runs `work` while no other work changes versions of `owners`. */
@@ -40,7 +40,7 @@ export const gateOwnerOf = (key: string): GateOwner => (/^(channel:|group-uses$)
 /** A gate is held for at most this long, however long the work takes, because others wait for it. */
 const longestMs = 2_000;
 const waitMs = 4_000;
-/** Later arrivals start a new queue, behind the units that wait to bump versions. */
+/** Work that begins within this time shares a gate. Later work waits for it again, behind the units that bump versions. */
 const joinMs = 20;
 /**
  * How long units of one process follow each other behind a gate before other processes have their turn: as long as this
@@ -51,7 +51,7 @@ const mostTurnMs = 1_000;
 
 const passing = new AsyncLocalStorage<number>();
 
-/** The statement with which a commit that bumps versions passes the gate; none while this work holds it. */
+/** The statement with which a commit that bumps versions checks the gate. There is none if this work holds the gate itself. */
 export function passGate(realmId: number, schema: string): string[] {
   if (!isOwner(schema) || passing.getStore() === realmId) return [];
   return [passGateOf(realmId, schema)];
@@ -79,7 +79,7 @@ interface Turn extends Hold {
   endsAt: number;
 }
 
-/** `maxHolds`: each hold takes a connection of the pool; further work runs without protection. */
+/** `maxHolds`: each hold takes a connection of the pool. If this many are taken, further work runs without gates. */
 export function createGates(database: Database, schema: string, maxHolds: number): Gates {
   const inLane = createLanes((realmId) => endTurn(Number(realmId)));
   const shared = new Map<string, SharedHold>();
@@ -96,7 +96,7 @@ export function createGates(database: Database, schema: string, maxHolds: number
   return {
     hold: (realmId, owners, work) => {
       if (!isAlone(schema)) {
-        // The owner of a gate takes it only for its units, so that its decisions do not wait for each other.
+        // Such a service takes its own gate only for its units (`enter`), so that its decisions do not wait for each other.
         const locks = locksOf((owner) => owners.has(owner) && owner !== schema, realmId);
         return locks === '' ? work() : shareHold(locks, work);
       }
@@ -117,7 +117,7 @@ export function createGates(database: Database, schema: string, maxHolds: number
     hasNext: boolean,
   ): Promise<R> {
     if (holds >= maxHolds && !turns.has(realmId)) return passing.run(realmId, () => unit([lock]));
-    // A unit that neither waits nor is waited for takes the lock in its own transaction, which is cheaper.
+    // If no other unit of this process waits, the unit checks the gate in its own transaction, which is cheaper.
     if (!hasNext && !turns.has(realmId))
       try {
         return await passing.run(realmId, () => unit([passGateOf(realmId, owner)]));
@@ -128,8 +128,8 @@ export function createGates(database: Database, schema: string, maxHolds: number
   }
 
   /**
-   * Runs work behind the gate, which stays held for waiting units of this process until its turn ends: if the gate
-   * changed hands after every unit, each unit would wait for work of other processes.
+   * Runs work behind the gate, which stays held for waiting units of this process until its turn ends. If
+   * another process got the gate after every unit, each unit would wait for work of other processes.
    */
   async function inTurn<R>(realmId: number, locks: string, work: () => Promise<R>): Promise<R> {
     const turn = continuedTurn(realmId, locks) ?? beginTurn(realmId, locks);

@@ -1,9 +1,8 @@
 import { type Database, sql } from './database.ts';
 
 /**
- * Runs a statement that changes at most `limit` rows until it changes fewer, or the process is stopping. A sweep in one
- * statement would never end if it needed more time than a statement may take: it would be cancelled each time, and each
- * time find more.
+ * Repeats a statement that changes at most `limit` rows until it changes fewer, or the process is stopping. If a single
+ * statement for all rows needed more time than a statement may take, it would be cancelled each time, and would never succeed.
  */
 export async function inBatches(
   limit: number,

@@ -1,7 +1,8 @@
 /**
- * Postgres, the only record: queries typed by zod, migrations, the unit of work and durable consumers. A unit of work
- * that returned is committed. One that threw is not, unless the connection was lost at COMMIT, or the wait for a
- * synchronous standby was cancelled: then the outcome is unknown, and the caller may retry only with an idempotency key. Handlers may run more than once.
+ * Access to Postgres, the only record: queries typed by zod, migrations, the unit of work and durable consumers. If a unit of
+ * work returns, it is committed. If it throws, it is not committed, with two exceptions: the connection was lost at COMMIT, or
+ * the wait for a synchronous standby was cancelled. Then the outcome is unknown, and the caller may retry only with an
+ * idempotency key. Handlers may run more than once.
  */
 export * from './after-commit.ts';
 export * from './batcher.ts';

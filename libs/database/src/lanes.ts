@@ -3,7 +3,7 @@ import { untilDeadline } from './deadline.ts';
 /** Runs work of one key sequentially within this process, in order of arrival. `hasNext`: whether other work waits. */
 export type InLane = <R>(key: string, work: (hasNext: () => boolean) => Promise<R>) => Promise<R>;
 
-/** `onEmpty`: the last work of a key has ended. */
+/** `onEmpty` is called when the last work of a key has ended. */
 export function createLanes(onEmpty: (key: string) => void = () => undefined): InLane {
   /** Waiting work, by the key of the running work. */
   const lanes = new Map<string, (() => void)[]>();

@@ -18,7 +18,7 @@ type Mode = 'alone' | 'shared';
 const functionOf = { alone: 'pg_advisory_xact_lock', shared: 'pg_advisory_xact_lock_shared' } as const;
 const isMine = z.object({ is_mine: z.boolean() });
 
-/** Per unit: the position of its last lock in the order of locks. */
+/** For each unit, the position of its last lock in the order of `advisoryLocks`. */
 const reached = new WeakMap<Work, number>();
 
 /**
@@ -34,7 +34,7 @@ export async function lockFor(work: Work, name: KeyedLock, key: number, mode?: M
   await take(work, name, key, mode);
 }
 
-/** Locks have room for this many in one statement: PostgreSQL keeps some thousands for all transactions together. */
+/** Maximum number of locks that one statement takes: PostgreSQL has room for some thousands, in all transactions together. */
 const maxKeys = 1_000;
 
 /** Like `lockFor` for several keys, with one statement, in the order of the keys. */
@@ -57,9 +57,9 @@ export async function tryLock(work: Work, name: RealmLock): Promise<boolean> {
 }
 
 /**
- * The query that takes a lock without a key, unless another transaction holds it. It has no parameters: after a
- * statement with parameters an open transaction always keeps its snapshot, for which the end of an interrupted
- * detachment of a partition waits. Without parameters it does so only sometimes.
+ * The query that takes a lock without a key, unless another transaction holds it. It has no parameters: after a statement
+ * with parameters an open transaction always keeps its snapshot, without parameters only sometimes. `DETACH PARTITION …
+ * FINALIZE` waits for such snapshots.
  */
 export const tryDatabaseLock = (name: DatabaseLock): Query<typeof isMine> =>
   sql.type(isMine)`SELECT pg_try_advisory_xact_lock(${sql.literalValue(String(lockOf(name).number))}) AS is_mine`;
@@ -72,7 +72,7 @@ export const lockText = (name: RealmLock, realmId: number, mode: Mode = 'alone')
 export const trySessionLockText = (name: DatabaseLock): string =>
   `SELECT pg_try_advisory_lock(${lockOf(name).number}) AS is_mine`;
 
-/** The rows of `pg_locks` that are sessions which hold a lock without a key. */
+/** A condition for rows of `pg_locks`: the session holds this lock, which has no key. */
 export const isHeldText = (name: DatabaseLock): string =>
   `locktype = 'advisory' AND classid = 0 AND objid = ${lockOf(name).number} AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;

@@ -3,19 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 
 /**
- * Finds statements that Postgres does not work on, although they were sent and no answer came: their connection broke
- * without notice. After the loss of a host, or of the state of a firewall, the system would take minutes to report it,
- * and each statement would wait until its deadline.
+ * Finds statements that were sent and have no answer, but on which Postgres does not work, because their connection broke
+ * without notice. If a host or the state of a firewall is lost, the operating system reports that only after minutes, and each
+ * statement would wait until its deadline.
  *
  * While a statement takes longer than a second, another connection asks Postgres what the backend of the statement does.
- * If it is repeatedly idle, or does not exist, the connection is closed, so that the statement fails like one whose
- * connection was reset. Behind a pooler the backend is not known; then nothing is asked.
+ * If the backend is repeatedly idle, or does not exist, the connection is closed, and the statement fails as if the
+ * connection was reset. Behind a pooler the backend is not known, so statements are not checked.
  */
 export interface LostStatements {
   connected(client: pg.PoolClient): void;
   /** A statement was sent. The returned function must be called when it has ended. */
   sent(client: pg.PoolClient): (isAnswered: boolean) => void;
-  /** Whether the connection has not answered since a statement was sent that another one lost. */
+  /** Whether the last answer on the connection is older than a statement that was lost on another connection. */
   isSuspect(client: pg.PoolClient): boolean;
   stop(): void;
 }
@@ -32,7 +32,7 @@ interface Running {
 }
 
 const lookEveryMs = 200;
-/** After a longer pause this process itself was busy or stopped: it reads answers before it asks. */
+/** If two checks are further apart, this process itself was busy or stopped. Then it reads answers before it asks. */
 const stalledMs = 400;
 const askAfterMs = 1_000;
 const askAgainMs = 400;
@@ -60,7 +60,7 @@ export function findLostStatements(url: string, name: string, onLost: (error: Er
     const due = [...running.values()].filter(({ askAt }) => now >= askAt);
     if (hasStalled || isAsking || isPooled || due.length === 0) return;
     isAsking = true;
-    // Another time, if Postgres accepts no connection now.
+    // If Postgres accepts no connection now, the question is asked later.
     for (const one of due) one.askAt = now + askAgainMs;
     void askAbout(due)
       .catch(() => undefined)
@@ -86,7 +86,7 @@ export function findLostStatements(url: string, name: string, onLost: (error: Er
       );
       isPooled = rows.some(({ own }) => own !== pidOf(asking));
       if (isPooled) return;
-      // Answers that have arrived are read before.
+      // Answers that have arrived are read first.
       await nextTurn();
       const states = new Map(rows.map(({ pid, state }) => [pid, state]));
       const lost = due.filter((one) => running.get(one.client) === one && isLost(one, states.get(pidOf(one.client))));
@@ -114,7 +114,7 @@ export function findLostStatements(url: string, name: string, onLost: (error: Er
       onLost(error);
       streamOf(client).destroy(error);
     }
-    // The backends cannot know either, and may hold locks in an open transaction.
+    // The backends do not notice that their connections broke, and may hold locks in an open transaction.
     await asking.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE pid = ANY($1::int[]) AND usename = current_user AND state LIKE 'idle%'`,

@@ -169,8 +169,8 @@ const revokeFromAll = `DO $$ BEGIN
 END $$`;
 
 /**
- * Partitions are detached by their owner; a dump that was restored without owners has another. See
- * 008-log-retention.sql.
+ * Only the owner of `log.event` can detach its partitions. After the restore of a dump without owners, another role owns it.
+ * See 008-log-retention.sql.
  */
 const giveLog = `DO $$ BEGIN
   IF (SELECT relowner::regrole::text FROM pg_class WHERE oid = 'log.event'::regclass) <> 'natter_event_queue' THEN
@@ -185,7 +185,7 @@ const giveLog = `DO $$ BEGIN
   END IF;
 END $$`;
 
-/** Functions that run with the rights of natter_log, which reaches the log alone. See 015-trust-writers.sql. */
+/** Functions that run with the rights of natter_log, which may use only the log. See 015-trust-writers.sql. */
 const logFunctions = [
   ...[
     'append',
@@ -203,8 +203,8 @@ const logFunctions = [
 ];
 
 /**
- * A dump that was restored without owners gives them to the owner of the database: then what the owner of log.event
- * attaches to it would run with all rights.
+ * After the restore of a dump without owners, the owner of the database owns the functions. Then code that the owner of
+ * log.event attaches to the table, such as a trigger, would run with all rights.
  */
 const giveLogFunctions = (): string => `DO $$ DECLARE f regprocedure; BEGIN
   FOR f IN SELECT p.oid::regprocedure FROM pg_proc p
@@ -221,8 +221,8 @@ const giveLogFunctions = (): string => `DO $$ DECLARE f regprocedure; BEGIN
 END $$`;
 
 /**
- * A service reads and writes every table of its own schema. Migrations therefore need no grants for new tables and
- * sequences. Part of each migration, because its triggers may write them for processes of the previous release at once.
+ * Grants each service the tables and sequences of its own schema, so migrations need no grants for new ones. The grants are
+ * part of each migration, because its triggers may write new tables for processes of the previous release at once.
  */
 const grantTables = (): string => `DO $$ DECLARE o record; BEGIN
   FOR o IN SELECT c.oid::regclass AS name, c.relkind, 'natter_' || n.nspname AS role

@@ -30,12 +30,12 @@ export function numberedQueries(realmId: number, all: readonly Numbered[]): Quer
     if (!isRow(one)) parts.push(one);
     else if (addRow(kinds, realmId, one)) parts.push(one.into);
   }
-  // Evaluated once, not for each row.
+  // With `OFFSET 0`, the number is read once, not for each row.
   const numbers = sql.fragment`(SELECT ${realmId}::int AS realm_id, log.last_number(${realmId}) AS last OFFSET 0)`;
   return parts.map((part) => (typeof part === 'function' ? part(withNumbers(numbers, kinds.get(part))) : part));
 }
 
-/** Statements for the rows of several realms, after `log.append_many`; it decides whose rows are written. */
+/** Statements for the rows of several realms, after `log.append_many`. They write only rows of realms that it appended. */
 export function numberedQueriesOfRealms(realms: readonly { realmId: number; rows: readonly NumberedRow[] }[]): Query[] {
   const kinds = new Map<InsertNumbered, unknown[]>();
   for (const { realmId, rows } of realms) for (const row of rows) addRow(kinds, realmId, row);

@@ -4,11 +4,11 @@ import { untilDeadline } from './deadline.ts';
 type OnePerKey = <R>(realmId: number, claim: Claim | undefined, write: () => Promise<R>) => Promise<R>;
 
 /**
- * Of writes with the same key, lets one run at a time. If it succeeds, those that waited are refused with `KeyTaken`;
- * otherwise the next one runs. Thus a repeated request costs no transaction.
+ * Runs one of the writes with the same key at a time. If it succeeds, the writes that waited for it are refused with
+ * `KeyTaken`; otherwise the next one runs. So a repeated request costs no transaction.
  */
 export function createOnePerKey(): OnePerKey {
-  /** The running write of each key: whether it succeeds. */
+  /** For each key, whether its running write succeeds. */
   const running = new Map<string, Promise<boolean>>();
   return async (realmId, claim, write) => {
     if (!claim) return write();

@@ -10,7 +10,7 @@ export interface ParkedEvents {
   /** Skips the event and stores it. */
   park(realmId: number, number: number, error: unknown): Promise<void>;
   insert(work: Work, number: number, error: string): Promise<void>;
-  /** Re-applies the events that an operator selected. One that is unfinished stays selected. */
+  /** Re-applies the events that an operator selected. An event whose handler returns `unfinished` stays selected. */
   reapply(handle: (work: Work, event: { number: number; event: LogEvent }) => Promise<Handled>): Promise<void>;
 }
 

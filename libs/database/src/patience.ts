@@ -1,6 +1,6 @@
 /**
- * How long a request waits for PostgreSQL in all. The time starts when PostgreSQL first fails the request, and is shared
- * by all its attempts: a connection that breaks late does not start it again.
+ * How long a request waits in all while PostgreSQL is unavailable. The time starts with the first failure of the request, and
+ * all attempts share it: a connection that breaks later does not start it again.
  */
 export interface Patience {
   /** Milliseconds; never below 0. The first call starts the time, at `since` if the failure began earlier. */
@@ -23,7 +23,7 @@ export function createPatience(ms = patienceMs): Patience {
   };
 }
 
-/** The patience of work that several requests wait for: it ends with the first of theirs. */
+/** The patience of work for which several requests wait. It ends when that of one of the requests ends. */
 export function sharedPatience(all: readonly Patience[]): Patience {
   if (all.length === 0) return createPatience();
   return {

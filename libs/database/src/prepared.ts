@@ -13,7 +13,7 @@ let isGivenUp = false;
 /** Part of all names: when it changes, all statements are prepared anew. */
 let generation = 0;
 let renewedAt = Number.NEGATIVE_INFINITY;
-/** Statements that were sent before the last change may still fail. */
+/** Minimum time between two changes of `generation`: statements that were sent before the last one may still fail. */
 const renewEveryMs = 1_000;
 
 /** Must match `plannedEachTime`. */
@@ -36,9 +36,9 @@ export function preparedName(text: string): string | undefined {
 const nameNow = (name: string): string => (generation === 0 ? name : `${name}_${generation}`);
 
 /**
- * A pooler that gives each transaction another connection (PgBouncer before 1.21) does not know prepared statements: then
- * nothing is prepared any more. A migration can change the result type of one: then all are prepared under other names.
- * The failed work is repeated.
+ * Whether an error is caused by a prepared statement. Then the failed work is repeated. If a pooler gives each transaction
+ * another connection (PgBouncer before 1.21), Postgres does not know prepared statements, and this process prepares no more. If
+ * a migration changed the result type of a prepared statement, all are prepared again under other names.
  */
 export function isUnprepared(error: unknown): boolean {
   const state = sqlState(error);
@@ -54,14 +54,14 @@ export function isUnprepared(error: unknown): boolean {
   return isUnknown;
 }
 
-/** The error has one place in PostgreSQL, and a text in the language of the server. */
+/** Recognizes the error by its place in the source of PostgreSQL, because its text is in the language of the server. */
 const hasStalePlan = (error: unknown): boolean =>
   /cached plan/.test(String(error)) || (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';
 
 /**
- * A deadlock, a lock time-out, a row that was deleted after it was read and before another row referred to it, or an
- * unknown prepared statement, or a commit that PostgreSQL refused as too late before its deadline: the failed transaction is
- * run again and sees the new state.
+ * Whether a transaction can succeed if it is repeated with the new state. This is so after a deadlock, a lock time-out, an
+ * unknown prepared statement, or a commit that PostgreSQL refused as too late before its deadline. It is also so if a row was
+ * deleted after it was read and before another row referred to it.
  */
 export const isTransient = (error: unknown): boolean =>
   ['40P01', '40001', '55P03', '23503', 'NT408'].includes(sqlState(error) ?? '') || isUnprepared(error);

@@ -32,19 +32,20 @@ export interface RealmCommits {
 
 /** Deadline of writes whose caller set none. */
 const batchMs = 15_000;
-/** A write with less time left has no transaction with other realms: its deadline could end theirs, too. */
+/** A write with less time left is not committed together with other realms: its deadline would end their transaction too. */
 const leastSharedMs = 300;
 /**
- * How long each attempt of a write waits for rows while it holds the clock. The transaction that locked a row may itself
- * wait for the clock: it goes on when the attempt is rolled back. The last attempt waits as long as any transaction. Several
- * writes have only the first attempt: then they are divided, so that only a write that waits for the row is repeated.
+ * How long each attempt of a write waits for locks of rows while it holds the clock. The transaction that locked a row may
+ * itself wait for the clock; it continues when the attempt is rolled back. The last attempt waits as long as any transaction.
+ * Several writes together have only the first attempt. Then they are divided, so that only the write that waits for the row
+ * is repeated.
  */
 const rowLockMs = [25, 100, 400, undefined];
 
 /** Writes of a batch that are committed together. */
 interface Part {
   writes: readonly Waiting[];
-  /** From 0. */
+  /** The number of the attempt, from 0. */
   attempt: number;
 }
 
@@ -92,7 +93,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
     return { realmId, batch, events, rows, item: itemOf(realmId, basis, events) };
   }
 
-  /** It has priority over other transactions, because requests of many realms wait for it. */
+  /** The transaction gets a connection with priority, because requests of many realms wait for it. */
   async function commitTogether(shares: readonly SharedBatch[]): Promise<Map<number, Outcome>> {
     const all = shares.flatMap(({ batch }) => batch);
     let begunAt = 0;
@@ -105,7 +106,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
       ),
     );
     const costMs = costOfStatement(performance.now() - begunAt);
-    // Each realm pays for its part of the text.
+    // Each realm is charged for its part of the text.
     const characters = shares.reduce((sum, { item }) => sum + item.length, 0);
     for (const { realmId, batch, item } of shares) {
       const outcome = outcomes.get(realmId);

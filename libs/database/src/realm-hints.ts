@@ -1,7 +1,7 @@
 export interface RealmHints {
   /** New events may exist in this realm; `isAwaited`: a request waits for their effect. */
   hint(realmId: number, isAwaited?: boolean): void;
-  /** The hinted realms; begins to gather anew. */
+  /** Returns the hinted realms, and begins a new set. */
   take(): Set<number>;
   /** Waits for hints, or for the next poll. `restMs`: gathers for at least this long, unless a request waits. */
   wait(restMs?: number): Promise<void>;
@@ -11,7 +11,7 @@ export interface RealmHints {
   readonly isStopped: boolean;
 }
 
-/** Gathers hints for `gatherMs`, so that many cause one query; one that a request waits for ends the wait at once. */
+/** Gathers hints for `gatherMs`, so that many hints cause one query. A hint for which a request waits ends the wait at once. */
 export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
   const hinted = new Set<number>();
   let wake: (isNow: boolean) => void = () => undefined;

@@ -6,7 +6,7 @@ import type { Work } from './work.ts';
 
 const stateRow = z.object({ count: z.number(), bytes: z.number() });
 
-/** More units than a realm's processes run concurrently: units that do not take turns cannot exceed a limit. */
+/** A realm never runs this many units at once. So units that take no lock, because a limit is further away, cannot exceed it. */
 const unitsAtOnce = 100;
 
 type TotalName = keyof typeof totals;
@@ -14,8 +14,9 @@ type Total = (typeof totals)[TotalName];
 
 /**
  * Refuses a unit that exceeds the maximum size of a collection. Call it after the INSERT or UPDATE; `rows` follows FROM
- * and selects the whole collection. `bytes` is the size of a row's text, if the total limits it. Far below the limits
- * it only counts; near them units of the realm take turns, so that concurrent units cannot exceed them.
+ * and selects the whole collection. `bytes` is the size of a row's text, if the total limits it. If the collection is far
+ * below the limits, the unit only counts it. Near the limits the units of the realm take a lock, so that concurrent units
+ * cannot exceed them together.
  */
 export function requireRoom<T extends Total>(
   work: Work,
@@ -27,8 +28,8 @@ export function requireRoom<T extends Total>(
 }
 
 /**
- * The same for the rows of one person in a collection that members of the realm share: no member may use up the room of
- * all others. Call it before `requireRoom`. Administrators may use all of it.
+ * Limits the rows of one user in a collection that members of the realm share, so that one member cannot use up the limit of
+ * the realm. Call it before `requireRoom`, and not for administrators, who may use all of it.
  */
 export function requireShare<T extends Total>(
   work: Work,
@@ -103,7 +104,7 @@ export const authorOfPermissions = (actorId: number, before: object, after: obje
 const isLonger = (before: object | undefined, after: object): boolean =>
   before === undefined || JSON.stringify(after).length > JSON.stringify(before).length;
 
-/** Characters of permissions that name few users; a value may name thousands. */
+/** Permissions of this length name few users. Longer ones may name thousands. */
 const usualPermissions = 1_500;
 const isLong = (stored: object): boolean => JSON.stringify(stored).length > usualPermissions;
 

@@ -27,7 +27,7 @@ export async function exportSnapshot<R>(
       try {
         return await work({ ...run, id });
       } catch (error) {
-        // Where this connection broke, readers of the snapshot fail first, and this fails for the better reason.
+        // If this connection broke, the readers of the snapshot have failed already. The error of this statement names the cause.
         await connection.query('ROLLBACK');
         throw error;
       }

@@ -10,8 +10,8 @@ const socketCode = /^(?:E(?:AI_)?[A-Z]+|ERR_(?:SOCKET|STREAM|SSL|TLS)_\w+)$/;
 const idleInTransaction = '25P03';
 
 /**
- * Class 08 and 57P, connections that were closed because their transaction was idle, error codes of sockets and of TLS, and driver
- * errors without a code: the connection or the server is gone.
+ * Whether the connection or the server is gone: class 08 and 57P, connections that were closed because their transaction was idle,
+ * error codes of sockets and of TLS, and driver errors without a code.
  */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -29,8 +29,8 @@ export function isConnectionFailure(error: unknown): boolean {
 const serverClasses = new Set(['08', '25', '40', '53', '55', '57', '58', 'F0', 'XX']);
 
 /**
- * The log has no partition of today, for example because PostgreSQL was off for days: event-queue creates it soon.
- * PostgreSQL reports it like the violation of a check constraint, but names the table and no constraint.
+ * Whether the log has no partition of today, for example because PostgreSQL was off for days. event-queue creates it soon.
+ * PostgreSQL reports this as a violated check constraint, but names the table and no constraint.
  */
 export function isMissingPartition(error: unknown): boolean {
   if (sqlState(error) !== '23514') return false;
@@ -38,15 +38,15 @@ export function isMissingPartition(error: unknown): boolean {
   return schema === 'log' && table === 'event' && constraint === undefined;
 }
 
-/** The statement may succeed if it is repeated later. */
+/** Whether the state of the server caused the error, so that the statement may succeed if it is repeated later. */
 export function isServerTrouble(error: unknown): boolean {
   const code = sqlState(error);
   return code === 'NT408' || isMissingPartition(error) || (code?.length === 5 && serverClasses.has(code.slice(0, 2)));
 }
 
 /**
- * PostgreSQL is read-only (25006), out of disk space, memory or connections (class 53), or lacks the partition of today:
- * it rolls back what it would do at other times.
+ * Whether PostgreSQL refused the statement because it is read-only (25006), out of disk space, memory or connections (class
+ * 53), or has no partition of today. Nothing was committed, and the statement may succeed later.
  */
 export function isRefusedForNow(error: unknown): boolean {
   const code = sqlState(error);

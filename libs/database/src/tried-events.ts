@@ -1,4 +1,4 @@
-/** How the next transaction of a consumer has to take the events of a realm. */
+/** Limits for the next transaction of a consumer with events of a realm. */
 interface Caution {
   /** Maximum number of events. */
   limit: number;
@@ -7,22 +7,22 @@ interface Caution {
 }
 
 export interface TriedEvents {
-  /** Counts in the record that this process begins with the realm's first waiting event, unless the realm is known to be safe. */
+  /** Counts in Postgres that this process tries the realm's first waiting event, unless it handled events of the realm before. */
   begin(realmId: number): Promise<Caution>;
-  /** A transaction with events of the realm was committed. */
+  /** Call it when a transaction with events of the realm was committed. */
   succeeded(realmId: number): void;
 }
 
-/** After this many processes that began with an event and did not handle it, events are taken one by one. */
+/** If this many processes tried an event and did not handle it, events are handled one by one. */
 const triesBeforeAlone = 3;
-/** And after this many, it is parked. */
+/** If this many processes tried an event and did not handle it, it is parked. */
 const triesBeforeParked = 8;
 
 /**
- * An event that ends its process, by endless computation or too much memory, would end every process that handles it, and
- * with them the service for all realms. So each process stores, before its first transaction in a realm, with which event
- * it begins. The event may be any of the transaction: after some tries, events are taken and counted one by one, as many
- * as one transaction takes.
+ * If the handling of an event ends the process, by endless computation or too much memory, the event would end all processes
+ * of the service one after the other, for all realms. So before its first transaction in a realm, each process stores with
+ * which event it begins. Any event of the transaction may be the cause. So after some tries, as many events as a transaction
+ * has are handled and counted one by one.
  */
 export function createTriedEvents(
   batchSize: number,

@@ -24,10 +24,10 @@ export interface Turns {
 const maxWaiting = 20_000;
 
 /**
- * A number of places that realms take in turns, and within a realm its users: many requests of one delay those of
- * others by one each. A realm that has half of the places leaves a fifth of them to the others, because its statements
- * may be slow, or wait for one lock. Of five places or more, the last tenth, or the last place, is for realms that have
- * none.
+ * A number of places, such as connections. Realms take turns for them, and within a realm its users, so many requests of one
+ * user delay each request of another by one. A realm that has half of the places may take another only while more than a fifth
+ * are free, because its statements may be slow, or wait for one lock. With five places or more, the last tenth, but at least
+ * one place, is only for realms that have none.
  */
 export function createTurns(places: number): Turns {
   const tasks = new WaitingTasks(maxWaiting);

@@ -23,13 +23,13 @@ export interface UnitOptions {
   /** The key of the request that makes this change: the result of the unit is stored as its answer. */
   claim: Claim | undefined;
   /**
-   * The unit bumps versions that others of its kind bump too: it waits for its gate at the beginning instead of losing
-   * at the commit.
+   * Whether the unit waits for the gate of its service at the beginning. Set it for units that bump versions which other units
+   * of the same kind bump too: otherwise they would fail at the commit.
    */
   isQueued?: boolean;
-  /** Maximum idle time between two statements, in milliseconds: shorter if others wait for its locks. */
+  /** Maximum idle time between two statements, in milliseconds. Set a short one if other transactions wait for its locks. */
   idleMs?: number;
-  /** The unit applies an event of the log. */
+  /** Whether a consumer runs the unit for an event of the log. */
   isConsumer?: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface UnitOptions {
 export type UnitOfWork = <R>(options: UnitOptions, handler: (work: Work) => Promise<R>) => Promise<R>;
 
 export class VersionsChanged extends Error {
-  /** A changed version is held by its gate during the next attempt; a changed row is read again. */
+  /** `version`: a gate can hold it during a later attempt. `row`: the next attempt reads the row again. */
   readonly of: 'version' | 'row';
   readonly key: string;
   /** The changed row, if the error of Postgres named it. */
@@ -107,7 +107,7 @@ async function runOnce<R>(
     await withoutCost(() => connection.query([unit.begin, ...options.locks].join('; ')));
     const result = await handler(unit.work);
     const { claim, realmId, schema } = options;
-    // Last, under the clock, so that no unit waits for a key while holding the clock.
+    // Written after the clock is locked. An earlier transaction with the same key has then ended, so no unit waits for a key.
     if (claim) unit.numbered.push(insertAnswer(schema, realmId, claim, { result }));
     const appended = await appendAndCommit(connection, schema, unit);
     if (claim) claim.stored = { result };
@@ -208,7 +208,7 @@ export async function appendAndCommit(
   return { realmId, entries: entriesOf(events, numbers), heldMs: Math.max(0, ended - numbers.at) };
 }
 
-/** Throws the error of a commit as `KeyTaken` or `VersionsChanged`, if it is one. */
+/** Throws the error of a commit, as `KeyTaken` or `VersionsChanged` if that is its cause. */
 export function throwAsKnown(error: unknown): never {
   if (isKeyTaken(error)) throw new KeyTaken(namedRow(error));
   if (sqlState(error) !== 'NT409') throw error;

@@ -14,8 +14,8 @@ export interface Changing {
 }
 
 /**
- * Other statements queue behind one that waits for a lock, so it waits this long and then lets them pass. Later attempts
- * wait longer, after long rests: for a lock that is seldom free only briefly.
+ * Other statements queue behind one that waits for a lock. So it waits for this time, and then gives up the attempt, so that
+ * they run. Later attempts wait longer, after long pauses, in case the lock is always held for longer than the first time.
  */
 const [firstLockMs, laterLockMs] = [250, 2_000];
 const shortAttempts = 10;

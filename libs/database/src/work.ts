@@ -5,15 +5,15 @@ import type { Numbered } from './numbered.ts';
 /** A running transaction of one realm. */
 export interface Work extends Executor {
   readonly realmId: number;
-  /** Announces a change; returns its offset from the first number of this unit. */
+  /** Adds an event to the commit; returns its offset from the first number of this unit. */
   emit(event: LogEvent): number;
   /** Adds expected versions: they must still be current at the commit. */
   expectVersions(versions: Record<string, number>): void;
   /** Increments the version of this key, which invalidates decisions based on it. */
   bump(key: string): void;
   /**
-   * A row that contains a log number, written with the commit: after the clock was taken, if anything is announced,
-   * with `log.last_number(realm)`.
+   * Adds a row that contains a log number. It is written with the commit, after the events, so its statement can use
+   * `log.last_number(realm)`.
    */
   numbered(row: Numbered): void;
 }

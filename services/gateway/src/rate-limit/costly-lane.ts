@@ -42,11 +42,11 @@ const cheapMeanMs = 4;
 /** The service of a request that was cancelled reports no cost. Such a request costs its time in flight, up to this. */
 const maxCancelledCostMs = 100;
 const personHalfLifeMs = 120_000;
-/** A realm without a request for this long is not counted, and begins again like an unknown one. */
+/** A realm without a request for this long does not count as active. Its next request finds the cap of an unknown realm. */
 const activeMs = 60_000;
 /** Number of answers after which a user with cheap requests is no longer a newcomer. */
 const trustedAfter = 8;
-/** After so long without a request, a user or network is forgotten: its next request is that of a newcomer. */
+/** After this time without a request, a user or a network is forgotten, and is a newcomer with its next request. */
 const [forgetPersonMs, forgetStrangerMs] = [600_000, 60_000];
 
 export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
@@ -124,7 +124,7 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
 
   function end(realmId: number, realm: LaneRealm, held: Held, costMs: number): void {
     const pauseMs = realm.end(held, costMs);
-    // Longer pauses end at a tick.
+    // `adjust` starts waiting requests at every tick, so it ends longer pauses.
     if (pauseMs > 0 && pauseMs < tickMs && waiting[held.kind].sizeOf(realmId) > 0)
       setTimeout(startWaiting, Math.ceil(pauseMs)).unref();
     startWaiting();

@@ -5,8 +5,9 @@ import type { Rate } from './rate-limit.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
- * Refuses requests of a realm without room by their credentials, before these are checked. The ordinary way to a refusal
- * by the fair share costs about ten times as much, and under overload most requests are refused.
+ * Refuses requests of realms for which the fair share has no room. It recognizes the sender by the credentials of an
+ * earlier refused request, and does not check them. A refusal by the fair share, after all checks, costs about ten times
+ * as much, and under overload most requests are refused.
  */
 export interface EarlyRefusals {
   /** Records that a request of this tenant was refused, so that further ones with its credentials may be refused early. */
@@ -14,12 +15,12 @@ export interface EarlyRefusals {
   /** The sender of a request; undefined unless its credentials were recorded recently. */
   tenantOf(request: IncomingMessage): Tenant | undefined;
   /**
-   * Returns whether the request is refused because the fair share would refuse it. Otherwise it counts as on its way
-   * there. A user who was refused as often as the rate limit allows requests is not refused here, because the rate limit
-   * has to count further requests.
+   * Returns whether the request is refused, because the fair share would refuse it. Otherwise the request counts as coming
+   * to the fair share until `arrived`. A user who was refused as often within a window as the rate limit allows requests is
+   * not refused here, because the rate limit has to count further requests.
    */
   tryRefuse(tenant: Tenant, request: IncomingMessage, response: ServerResponse): boolean;
-  /** The request has reached the fair share, or will not. */
+  /** Call it when a request has reached the fair share, or has ended before. */
   arrived(request: IncomingMessage): void;
 }
 
@@ -28,14 +29,14 @@ const usableMs = 10_000;
 const maxEntries = 10_000;
 /** Bytes of the credentials of all entries. */
 const maxBytes = 4 * 1024 * 1024;
-/** A request whose body takes longer no longer counts as on its way: its sender could take room with slow bodies. */
+/** A request no longer counts as coming after this time: otherwise a client could use up the room with slow bodies. */
 const comingMs = 1_000;
 /** The credentials of a request are not kept if they are longer. */
 const maxKeyLength = 4_096;
 
 /**
- * `isFull`: whether the fair share would refuse a request of the tenant after so many others of the realm. `rate`: the
- * rate limit of a person.
+ * `isFull`: whether the fair share would refuse a request of the tenant if `others` requests of the realm came before it.
+ * `rate`: the rate limit of a user.
  */
 export function createEarlyRefusals(
   isFull: (tenant: Tenant, others: number) => boolean,
@@ -49,8 +50,8 @@ export function createEarlyRefusals(
     sizeCalculation: (_, key) => stringBytes(key),
   });
   /**
-   * Requests of a realm that are on their way to the fair share, oldest first, with the time of their arrival here. A
-   * turn of the event loop may bring hundreds.
+   * Requests of each realm that are coming to the fair share, oldest first, with the time of their arrival. One turn of the
+   * event loop may bring hundreds.
    */
   const coming = new Map<number, Map<IncomingMessage, number>>();
   const realmOf = new WeakMap<IncomingMessage, number>();

@@ -14,11 +14,11 @@ export interface FairShare {
    */
   run<R>(tenant: Tenant, work: () => Promise<R>): Promise<R>;
   /**
-   * Whether `run` would refuse a request of the tenant, because too many wait, if so many others of the realm came
-   * before it. If so, the request counts as refused.
+   * Whether `run` would refuse a request of the tenant, because too many requests wait, if `others` further requests of the
+   * realm came before it. If so, the request counts as refused.
    */
   refuses(tenant: Tenant, others: number): boolean;
-  /** Realms of which a request was refused lately. Requests without an account belong to no such realm. */
+  /** Realms of which a request was refused lately, except that of requests without an account. */
   crowding(): ReadonlySet<number>;
   readonly inFlight: number;
   readonly waiting: number;
@@ -29,7 +29,7 @@ interface Realm {
   people: Map<number, Usage>;
   /** How many requests of the realm began lately. */
   begun: Decaying;
-  /** Since when requests of the realm wait without a break, if any waits. */
+  /** Since when at least one request of the realm has been waiting, if any waits. */
   waitingSince: number;
   /** When a request of the realm was last refused. */
   refusedAt: number;
@@ -39,22 +39,22 @@ const tickMs = 100;
 const maxWaiting = 10_000;
 /** As many requests of a realm may wait as begin within this time at the present rate. */
 const maxWaitMs = 250;
-/** So many requests of a realm may always wait. */
+/** This many requests of a realm may always wait. */
 const minWaiting = 64;
-/** Many clients may send at once. So `most` may wait until requests of the realm have waited for `ms` without a break. */
+/** Many clients may send at once. So `most` requests may wait during the first `ms` in which requests of the realm wait. */
 const bursts = [
   { most: 768, ms: 100 },
   { most: 384, ms: 1_000 },
 ] as const;
 const rateHalfLifeMs = 1_000;
-/** A realm crowds for this long after a refusal. */
+/** `crowding` contains a realm for this long after a refusal. */
 const crowdingMs = 2_000;
 
 /** `lag`: how long messages wait in the event loops of the system. */
 export function createFairShare(lag: () => Lag, now: () => number = () => performance.now()): FairShare {
   const realms = new Map<number, Realm>();
   const limit = new InFlightLimit(lag, now);
-  /** Requests of users who used less than half of the mean of their realm. They start before those in `behind`. */
+  /** Requests of users whose usage is below half of the mean of their realm. They start before those in `behind`. */
   const ahead = new WaitingTasks(maxWaiting);
   const behind = new WaitingTasks(maxWaiting);
   let timer: NodeJS.Timeout | undefined;
@@ -111,7 +111,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     return usage;
   }
 
-  /** Where a request has to wait, after so many others of the realm; undefined if it is refused. */
+  /** The queue in which a request has to wait, if `others` further requests of the realm come before it; undefined if it is refused. */
   function placeOf(realm: Realm, tenant: Tenant, others: number): 'none' | 'ahead' | 'behind' | undefined {
     const { realmId, userId } = tenant;
     const isFirst = waitingOf(realmId) === 0;
@@ -123,7 +123,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     return behind.sizeOf(realmId) + others < most ? 'behind' : undefined;
   }
 
-  /** Resolves when the request has begun, with the function that ends it. */
+  /** Resolves when the request may begin. The result is a function to call at the end of the request. */
   async function admitted(tenant: Tenant): Promise<() => void> {
     const realm = realmOf(tenant.realmId);
     const usage = usageOf(realm, tenant.userId);
@@ -183,7 +183,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     while (ahead.startNext(isRealm, hasRoom) || behind.startNext(isRealm, hasRoom));
   }
 
-  /** The realm that used least, of those with a request that waits. */
+  /** The realm with the lowest usage of those with waiting requests. */
   function leastUsed(): number | undefined {
     if (ahead.size + behind.size === 0) return undefined;
     let found: { id: number; ms: number } | undefined;

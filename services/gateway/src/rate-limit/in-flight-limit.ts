@@ -3,17 +3,17 @@ import { InFlight } from './in-flight.ts';
 import type { Tenant } from './tenant.ts';
 import { Threshold } from './usage.ts';
 
-/** A sudden load begins with at most `startLimit` in flight, because requests that began cannot be refused. */
+/** When a load begins, at most `startLimit` requests may be in flight, because requests that have begun cannot be refused. */
 const [minLimit, startLimit, maxLimit] = [16, 128, 1_024];
 /** Lag above which too many requests are in flight. */
 const overloadLagMs = 40;
-/** Requests are slow if half of them take longer than this, or if the last of those in flight is expected to. */
+/** Requests are slow if half of them take longer than this, or if the newest request in flight is expected to take longer. */
 const slowMs = 200;
 /** Slowness does not lower the limit below this: requests that are as slow with so few have another cause. */
 const minSlowLimit = 64;
 /** Slowness is judged by at least this many requests that ended. */
 const judgedBy = 32;
-/** A judgement counts for this long, because requests may end in batches. */
+/** A judgement is valid for this long, because requests may end in batches. */
 const judgedForMs = 2_000;
 
 /**
@@ -47,17 +47,17 @@ export class InFlightLimit {
     return this.#requests.size;
   }
 
-  /** Whether a request may begin after so many others. */
+  /** Whether a request may begin if `others` further requests begin before it. */
   hasRoom(others = 0): boolean {
     return this.inFlight + others < this.#limit;
   }
 
-  /** Whether a request of the realm may begin in place of one that is stuck. */
+  /** Whether a request of the realm may begin although the limit is reached, because others are stuck. */
   hasRealmRoom(realmId: number): boolean {
     return this.#requests.hasRealmRoom(realmId, this.#limit);
   }
 
-  /** Whether a request of the user may begin in place of one that is stuck. */
+  /** Whether a request of the user may begin although the limit is reached, because others are stuck. */
   hasUserRoom(tenant: Tenant): boolean {
     return this.#requests.hasUserRoom(tenant, this.#limit);
   }
@@ -81,13 +81,14 @@ export class InFlightLimit {
     else this.#raise();
   }
 
-  /** For a load that begins anew. */
+  /** Call it when no request is in flight or waits: the next load begins with `startLimit`. */
   reset(): void {
     this.#limit = startLimit;
   }
 
   #judgeSlowness(): void {
-    // The requests of a sudden load that end first were fast: their durations show too late that there are too many.
+    // When a load begins, the first requests to end were fast. Their durations alone would show too late that too many
+    // requests are in flight.
     const laterMs = this.#expectedMs();
     const at = this.#now();
     if (this.#took.length >= judgedBy) {
@@ -99,7 +100,7 @@ export class InFlightLimit {
     this.#took = [];
   }
 
-  /** How long the last of the requests in flight, except those that are stuck, will take at the rate at which others ended. */
+  /** How long the newest request in flight will take, at the rate at which requests ended. Stuck requests are left out. */
   #expectedMs(): number {
     const { moving } = this.#requests;
     if (moving <= minSlowLimit) this.#crowd = { since: this.#now(), ended: 0 };

@@ -1,6 +1,6 @@
 import type { Tenant } from './tenant.ts';
 
-/** A request that is longer in flight is stuck: it waits for something else than the system. */
+/** A request in flight for longer than this is stuck: it waits for something else than capacity, such as a row lock. */
 const stuckMs = 1_000;
 
 interface Request {
@@ -33,7 +33,7 @@ export class InFlight {
     return this.size - this.#stuck;
   }
 
-  /** Returns a function that ends the request, and returns the milliseconds that it took. */
+  /** Returns a function to call at the end of the request; its result is the duration of the request in milliseconds. */
   begin(tenant: Tenant): () => number {
     const { realmId, userId } = tenant;
     const request = { tenant, at: this.#now() };

@@ -11,8 +11,9 @@ export interface Person {
 }
 
 /**
- * Two kinds of users are held: newcomers, of whom too few requests were answered to judge them, and costly users, whose
- * requests were expensive. Each kind waits in its own queue, so that newcomers do not wait for expensive requests.
+ * The kinds of users whose requests the lane limits: newcomers, for whom too few requests were answered to know their cost,
+ * and costly users, whose requests were expensive. These are the held users. Each kind waits in its own queue, so that
+ * newcomers do not wait for expensive requests.
  */
 export const kinds = ['newcomer', 'costly'] as const;
 export type Kind = (typeof kinds)[number];
@@ -20,7 +21,7 @@ export type Kind = (typeof kinds)[number];
 /** A request of a held user in flight. */
 export interface Held {
   kind: Kind;
-  /** How many newer requests had cheap answers. They raise the cap when this request, too, is answered. */
+  /** The credit of newer requests with cheap answers. It raises the cap when this request is answered too. */
   credit: number;
 }
 
@@ -28,14 +29,17 @@ export interface Held {
 export const cheapMs = 10;
 /** Recent cost above which a user may be held as costly. */
 export const personCostMs = 20;
-/** The cap of a realm that costs less is not lowered from 1 or more, and rises with cheap answers. */
+/** While the cost of a realm is below this, a cap of 1 or more is not lowered, and cheap answers raise it. */
 const lowCostMs = 400;
 /** The cap of a new realm, which is low because requests in flight cannot be stopped, and the highest cap. */
 const [startCap, maxCap] = [2, 1_024];
-/** The cap of a realm that costs this gateway less than this per user, within these limits, is not lowered from 1. */
+/**
+ * A cap of 1 or more is not lowered below 1 while the cost of the realm at this gateway is less than this per user. For the
+ * realm this is at least `minHighCostMs` and at most `maxHighCostMs`.
+ */
 const [highCostOfPersonMs, minHighCostMs, maxHighCostMs] = [5, 200, 1_000];
 const minCap = 0.05;
-/** The minimum fraction of time per user of a realm, so that a large realm keeps more than a small one. */
+/** The lowest cap per user of a realm, as a fraction of time, so that a large realm keeps more than a small one. */
 const capOfPerson = 0.001;
 /** The minimum fraction of time in which a newcomer's request may run. */
 const newcomerCap = 0.15;
@@ -92,7 +96,7 @@ export class LaneRealm {
     this.#held.push(held);
   }
 
-  /** A request of a held user was answered. Returns how long the next one of this kind has to wait at least. */
+  /** Call it when a request of a held user has ended. Returns how long the next one of this kind has to wait at least. */
   end(held: Held, costMs: number): number {
     this.#credit(held, costMs);
     if (this.#cap >= 1) return 0;
@@ -103,9 +107,10 @@ export class LaneRealm {
   }
 
   /**
-   * A cheap answer raises the cap, but only when all older requests are answered, too: expensive requests take long, so
-   * cheap ones that overtake them would raise the cap before any cost is known. An expensive answer cancels cheap ones up
-   * to its cost. If its user is a newcomer, it also lowers the cap by its cost, because others may do the same.
+   * A cheap answer raises the cap, but only when all older requests are answered too: expensive requests take long, so
+   * cheap ones that overtake them would raise the cap before any cost is known. An expensive answer reduces the credit of
+   * cheap ones by its cost. If its user is a newcomer, it also lowers the cap by its cost, because other newcomers may send
+   * such requests too.
    */
   #credit(ended: Held, costMs: number): void {
     const credit = Math.max(0, ended.credit + (costMs <= cheapMs ? 1 : -costMs / cheapMs));
@@ -118,26 +123,29 @@ export class LaneRealm {
     else if (this.#cap >= startCap && this.cost.sum < lowCostMs) this.#cap = Math.min(maxCap, this.#cap + credit);
   }
 
-  /** For a realm that was not active lately. */
+  /** Call it if the realm was not active lately. */
   restart(): void {
     this.#cap = Math.min(this.#cap, startCap);
   }
 
-  /** For a realm that nobody else has to wait for. */
+  /** Call it if no other realm is active. */
   open(): void {
     this.#cap = maxCap;
   }
 
-  /** While the realm delays others. `costMs`: what its expensive requests cost all gateways. */
+  /** Call it while realms are delayed. `costMs`: the cost of the realm's expensive requests at all gateways, if it delays others. */
   lower(costMs: number): void {
     if (costMs <= (this.#cap < 1 ? 0 : lowCostMs)) return;
     const inFlight = Math.max(this.#held.length, 1);
     this.#cap = Math.max(this.#leastCap, Math.min(this.#cap, inFlight) * 0.5);
   }
 
-  /** In steps, also if the lag has another cause: all waiting requests at once would delay other realms for seconds. */
+  /**
+   * Call it while no realm is delayed. It raises the cap in steps, also if the lag had another cause: all waiting requests
+   * at once would delay other realms for seconds.
+   */
   raise(hasWaiting: boolean): void {
-    // Slowly below 1, where the capacity for expensive requests is uncertain, and more slowly without such requests.
+    // Below 1 it rises slowly, because the capacity for expensive requests is uncertain, and more slowly without such requests.
     const isIdle = this.#held.length === 0 && !hasWaiting;
     const factor = isIdle ? 1.005 : this.#cap < 1 ? 1.05 : 1.25;
     if (this.#cap < startCap) this.#cap = Math.min(startCap, this.#cap * factor);
@@ -145,9 +153,9 @@ export class LaneRealm {
     else if (hasWaiting) this.#cap = Math.min(maxCap, this.#cap * 1.1);
   }
 
-  /** How far the cap may be lowered at present. */
+  /** The lowest cap at present. */
   get #leastCap(): number {
-    // Requests without an account have one realm, and the logins of all organizations are among them.
+    // Requests without an account count as one realm. They include the logins of all organizations.
     if (this.people.size === 0) return 1;
     const highCostMs = Math.min(maxHighCostMs, Math.max(minHighCostMs, this.people.size * highCostOfPersonMs));
     if (this.#cap >= 1 && this.cost.sum <= highCostMs) return 1;

@@ -2,7 +2,7 @@ import { overloaded, type Tenant, WaitingTasks } from '@natter/service-kit';
 import { Decaying } from './usage.ts';
 
 interface Pace {
-  /** Since when tasks of the realm wait without a break. */
+  /** Since when at least one task of the realm has been waiting. */
   since: number;
   /** How many tasks began lately. */
   begun: Decaying;
@@ -13,13 +13,13 @@ const maxWaiting = 10_000;
 const maxWaitMs = 5_000;
 /** No task is refused while fewer tasks of its realm wait. */
 const few = 64;
-/** The pace of a realm is unknown until its tasks have waited for this long: many clients may send at once. */
+/** No task is refused until tasks of its realm have waited for this long, because many clients may send at once. */
 const unknownMs = 1_000;
 const halfLifeMs = 2_000;
 
 /**
- * Tasks that wait for their turn. A task is refused at once if too many tasks of the same user wait: more than will begin
- * soon at the present pace of the realm.
+ * Tasks that wait for their turn. A task is refused at once if the waiting tasks of its user would take too long at the pace
+ * at which tasks of the realm begin at present.
  */
 export class PacedTasks {
   readonly #tasks = new WaitingTasks(maxWaiting);

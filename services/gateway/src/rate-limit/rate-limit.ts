@@ -44,9 +44,9 @@ export const budgetOfNetwork = (kind: 'ip' | 'file' | 'wrong-key', network: stri
 
 export interface RateLimiter {
   /**
-   * Spends a weight from budgets over all gateways, in one round trip; from none if one has too little left. A weight of 0
-   * only reads. While Redis is unavailable or slow, this process counts alone, beginning with the last known counts. Returns
-   * the state of the first budget.
+   * Spends a weight from all given budgets, which all gateways share, in one round trip. If one of them has too little left,
+   * it spends from none. A weight of 0 only reads. While Redis is unavailable or slow, this process counts alone, beginning
+   * with the last known counts. Returns the state of the first budget.
    */
   spend(budgets: Budgets, weight: number): Promise<RateState>;
 }

@@ -4,7 +4,7 @@ import { type Rate, rateLimitHit } from './rate-limit.ts';
 
 /**
  * Limits requests that are refused before another rate limit counts them: unknown paths and methods, invalid hosts, and
- * requests without a key. Counted by network in this process alone, so that a refusal stays cheap.
+ * requests without a key. They are counted by network, in the memory of this process, so that a refusal is cheap.
  */
 export interface Refusals {
   /** Counts a refused request. Returns the error that replaces the refusal after too many. */

@@ -20,7 +20,7 @@ export type Usages = ReadonlyMap<number, RealmUsage>;
  */
 export interface SharedUsage {
   publish(usages: Usages): void;
-  /** The sum over other gateways. */
+  /** The sum of the costs at the other gateways. */
   ofOthers(): Usages;
 }
 
@@ -58,7 +58,7 @@ export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>, now = () => 
   };
 }
 
-/** A realm is at the floor if it is so at all gateways. */
+/** A realm is at its minimum cap if it is at all gateways. */
 function add(sum: Map<number, RealmUsage>, id: number, { ms, totalMs, isAtFloor }: RealmUsage): void {
   const known = sum.get(id);
   sum.set(id, {
@@ -70,22 +70,22 @@ function add(sum: Map<number, RealmUsage>, id: number, { ms, totalMs, isAtFloor 
 
 interface Shares {
   /**
-   * Realms whose expensive requests cost more than an equal share, and all their requests more than half of one. While
-   * realms crowd out others, only these and realms that cost more than they do together.
+   * Realms whose expensive requests cost more than an equal share, and all of whose requests cost more than half of one. If
+   * there are realms in `crowding`, only these, and realms that cost more than all of these together.
    */
   heavy: Usages;
   /**
-   * The expensive requests of at least one realm cost clearly less than an equal share. Requests without an account are no
-   * such realm: the users of a busy realm send some, too.
+   * Whether the expensive requests of at least one realm cost clearly less than an equal share. Requests without an account
+   * do not count as a realm here, because users of a busy realm send some too.
    */
   hasLight: boolean;
-  /** Whether another realm is active than this one, apart from requests without an account. */
+  /** Whether another realm than this one is active. Requests without an account do not count as a realm here. */
   hasOtherThan(realmId: number): boolean;
 }
 
 /**
- * The number of equal shares. Realms that cost less than a millisecond have one together: requests without an account,
- * which anybody can send to many hosts, keep a realm active without a cost.
+ * The number of equal shares. Realms that cost less than a millisecond have one share together, because anybody can keep
+ * many realms active by sending requests without an account to their hosts.
  */
 function partsOf(usages: readonly RealmUsage[]): number {
   const costing = usages.filter(({ totalMs }) => totalMs >= 1).length;
@@ -95,7 +95,7 @@ function partsOf(usages: readonly RealmUsage[]): number {
 const isRealm = (id: number): boolean => id >= 0;
 
 /**
- * Over realms that were recently served here or by other gateways. `crowding`: realms that delay others by the number of
+ * Compares the realms that this gateway and others served recently. `crowding`: realms that delay others by the number of
  * their requests.
  */
 export function sharesOf(here: Usages, elsewhere: Usages, crowding: ReadonlySet<number>): Shares {

@@ -2,11 +2,11 @@ import type { Actor, RequestMeta } from '@natter/contracts';
 import { type Tenant as ServiceTenant, tenantWithoutAccount } from '@natter/service-kit';
 
 export interface Tenant extends ServiceTenant {
-  /** The realm to whose host a request without an account was sent. It is active, as if one of its users had sent the request. */
+  /** The realm to whose host a request without an account was sent. The realm counts as active because of the request. */
   hostRealmId?: number;
 }
 
-/** A bot uses what its owner may use, because one person may own many bots. */
+/** The user whose limits apply. For a bot it is the owner, because one user may own many bots. */
 export const personOf = ({ userId, botOwnerId }: Actor): number => botOwnerId ?? userId;
 
 export const tenantOf = ({ meta, actor }: { meta: RequestMeta; actor: Actor | undefined }): Tenant =>

@@ -1,6 +1,6 @@
 const halfLifeMs = 5_000;
 
-/** Milliseconds of recent requests in flight, including those still in flight. */
+/** The time for which requests were in flight recently, in milliseconds, including those still in flight. */
 export class Usage {
   #ms = 0;
   #inFlight = 0;
@@ -64,16 +64,16 @@ export class Decaying {
   }
 }
 
-/** Lag that persists for this long at the minimum number of requests has another cause. */
+/** If lag persists for this long at the minimum number of requests, it has another cause than requests. */
 const watchFloorMs = 2_000;
-/** The memory of lag with another cause fades with this half-life. */
+/** The stored lag with another cause decreases with this half-life. */
 const foreignHalfLifeMs = 35_000;
 /** The mean lag follows the measured lag with this half-life. */
 const smoothHalfLifeMs = 700;
 
 /**
- * Decides whether a lag is too high. If it persists while the fewest requests are in flight, these requests are not its
- * cause: the threshold is then raised to twice this lag, and falls again over time.
+ * Decides whether a lag is too high. If it persists while only the minimum number of requests is in flight, these requests
+ * are not its cause: the threshold is then raised to twice this lag, and falls again over time.
  */
 export class Threshold {
   readonly #usualMs: number;
@@ -81,7 +81,7 @@ export class Threshold {
   /** The lag that has another cause than requests. */
   #foreignMs = 0;
   #smoothMs = 0;
-  /** The lowest lag since the fewest requests are in flight. */
+  /** The lowest lag since only the minimum number of requests has been in flight. */
   #floor: { since: number; lowestMs: number } | undefined;
 
   constructor(usualMs: number) {
@@ -89,8 +89,8 @@ export class Threshold {
   }
 
   /**
-   * Call it at regular intervals; `at` is the time in milliseconds. `isAtFloor`: whether the fewest requests that are
-   * allowed are in flight.
+   * Call it at regular intervals; `at` is the time in milliseconds. `isAtFloor`: whether the limit of requests in flight is
+   * at its minimum.
    */
   isExceeded(lagMs: number, isAtFloor: boolean, at: number): boolean {
     const passedMs = at - (this.#at ?? at);

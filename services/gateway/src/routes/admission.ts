@@ -45,7 +45,7 @@ export interface Admitted {
   lease: BodyLease;
   /** Counts the bytes of the body against the rate limit of the caller. */
   countBytes: CountBytes;
-  /** Releases the lease for the request itself, once; called when the response has ended at the latest. */
+  /** Releases the lease of the request, once. It is called at the latest when the response has ended. */
   releaseBody(): void;
   /** Time that the admission took of the request's deadline; receiving the body does not count. */
   spentMs: number;
@@ -139,7 +139,7 @@ function onlyOnce(work: () => void): () => void {
 
 const isTus = ({ operations }: Place): boolean => operations.some(({ protocol }) => protocol === 'tus');
 
-/** The method of a place that a request means. A form may still name another one. */
+/** The method of the place for which a request is. The form in its body may name another one. */
 export function methodOf(request: FastifyRequest, place: Place): string {
   if (request.method === 'HEAD') return 'GET';
   return isTus(place) ? tusMethodOf(request) : request.method;
@@ -155,7 +155,7 @@ interface Identified {
   meta: RealmMeta;
   actor: Actor | undefined;
   shown: Shown;
-  /** The refusal of the actor by the contract. */
+  /** Why the contract does not permit the actor to call the operation. */
   refusal: ChatError | undefined;
 }
 
@@ -171,7 +171,7 @@ async function identify(
   const shown = shownBy(request, { surface, operation, realmUrl: meta.realmUrl });
   if (meta.client === 'Mozilla') {
     if (surface === 'json') meta.client = browserClient;
-    // The list of sessions shows it.
+    // The list of sessions shows the name of the browser.
     else if (operation?.session === 'begins') meta.client = browserNameOf(headerOf(request, 'user-agent') ?? '');
   }
   const isForUsers = operations.every(needsActor);
@@ -187,9 +187,9 @@ async function identify(
 }
 
 /**
- * The API ignores cookies, and `/json` everything else. Browsers are not asked for the password of the header, so that
- * pages of other sites cannot make them send it. A cookie is accepted only where requests of other sites are refused.
- * Files are opened with either.
+ * The credentials of a request that count. `/api/v1` ignores cookies, and `/json` ignores all other credentials. The gateway
+ * does not make browsers ask for a name and password, because pages of other sites could then make browsers send them. A
+ * cookie counts only where requests of other sites are refused. Pages and files take an API key or a cookie.
  */
 function shownBy(
   request: FastifyRequest,
@@ -208,7 +208,7 @@ function shownBy(
   };
 }
 
-/** Before the sender is known. Counts the refusal; those that are errors are counted where these are answered. */
+/** Counts the refusal by network, because the sender is not known yet. Thrown errors are counted in `http-server.ts`. */
 function refuseMethod({ refusals }: AdmissionContext, { request, reply }: Exchange, place: Place): FastifyReply {
   const tooMany = refusals.count(networkOf(request.ip));
   if (tooMany) throw tooMany;

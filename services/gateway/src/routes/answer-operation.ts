@@ -94,7 +94,7 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     : sendSuccess(reply, done.bytes, done.ignored);
 }
 
-/** The actor of a call, whom the contract permits it. A form may name another operation than the one that was admitted. */
+/** The actor of a call, if the contract permits it the operation. A form may name another operation than the admitted one. */
 async function actorOf({ callers }: AnswerContext, call: Call): Promise<Actor | undefined> {
   const { operation, admitted } = call;
   const { meta, shown } = admitted;
@@ -108,7 +108,7 @@ async function actorOf({ callers }: AnswerContext, call: Call): Promise<Actor | 
   return actor;
 }
 
-/** The parameters of a call, without a file that is stored. Counts their weight. */
+/** The parameters of a call, except a file that is stored in chunks. Counts their weight. */
 async function paramsOf({ callers, bodyTurns }: AnswerContext, call: Call, actor: Actor | undefined): Promise<Parsed> {
   const { operation, fields, files, path, admitted } = call;
   const { meta } = admitted;
@@ -141,7 +141,7 @@ async function answerPage(
   const { realmUrl } = call.admitted.meta;
   if (page.session !== undefined) setSession(reply, realmUrl, page.session);
   else if (operation.session === 'form') ensureCsrfCookie(request, reply, realmUrl);
-  // Only a stored file is not read for HEAD.
+  // For HEAD, stored files are not read, so they do not count. Other content was read already.
   const size = page.file ? (isHead ? 0 : page.file.size) : (content?.size ?? page.body.length);
   if (!actor) await callers.countFile(operation, call, size);
   if (!page.file) return sendPage(reply, received, { hasForm: operation.session !== undefined, isHead });

@@ -2,14 +2,14 @@ import { type Actor, type ChatError, type Operation, refusalOf } from '@natter/c
 
 export interface Checked {
   actor: Actor;
-  /** The refusal of the actor by the contract. */
+  /** Why the contract does not permit the actor to call the operation. */
   refusal: ChatError | undefined;
 }
 
 /**
- * Whether the contract permits an actor to call an operation. The actor may be cached, so its role may be older than a
- * promotion that its client already knows of, and its key may have ended: before a refusal, the actor is read again. A cached role
- * may also be older than a demotion: the service checks every call on current data.
+ * Checks whether the contract permits an actor to call an operation. The actor may come from the cache. If the user was promoted
+ * meanwhile, or the key has ended, a refusal would be wrong, so the actor is read again before a refusal. If the user was demoted
+ * meanwhile, the service refuses the call, because it checks every call on current data.
  */
 export async function checkCaller(operation: Operation, actor: Actor, renew: () => Promise<Actor>): Promise<Checked> {
   const refusal = refusalOf(operation, actor);

@@ -32,7 +32,7 @@ declare module 'fastify' {
 
 /** Limit per request, including its target. */
 const maxHeaderBytes = 16_384;
-/** How long a slow request delays a stopping gateway. */
+/** How long a stopping gateway waits for its requests. Then it closes their connections. */
 const closeMs = 8_000;
 
 export interface HttpServer {
@@ -66,12 +66,12 @@ export function createHttpServer(options: {
     const refusal = toChatError(error, request);
     const { admitted } = request;
     early.earlyRefusals.arrived(request.raw);
-    // A key in the query is not among the credentials that are compared.
+    // Early refusals do not compare keys in the query.
     if (refusal.status === 503 && admitted?.actor && admitted.shown.keyInQuery === undefined)
       early.earlyRefusals.note(request.raw, tenantOf(admitted));
     const isUncounted = !request.isCounted && refusal.status < 500;
     const tooMany = isUncounted ? refusals.count(networkOf(request.ip)) : undefined;
-    // The next request needs another connection.
+    // The client needs another connection for its next request.
     if (tooMany) reply.header('connection', 'close');
     const delay = slowRefusals.delayOf(refusal);
     return delay ? sendLater(delay, reply, refusal) : sendError(reply, tooMany ?? refusal);
@@ -143,8 +143,9 @@ export function createHttpServer(options: {
       const number = await port.listen(fds ? { fds } : { host, port: config.NATTER_HTTP_PORT });
       log.info({ port: number }, 'listening');
     },
-    // Responses ask clients to open another connection, which reaches another gateway. Those that wait at a shared
-    // socket stay there; at its own port this gateway still serves clients that use its address.
+    // Responses ask clients to close the connection; the next one reaches another gateway. If gateways share a socket, this
+    // one stops accepting connections, and those that wait at the socket are left to the others. At its own port this
+    // gateway still serves clients that use its address.
     leave() {
       if (fds) void port.close();
       setImmediate(() => {
@@ -163,7 +164,7 @@ export function createHttpServer(options: {
   };
 }
 
-/** Releases the body before a refusal waits. */
+/** Sends a refusal after its delay. It releases the body before it waits. */
 async function sendLater(delay: Promise<boolean>, reply: FastifyReply, refusal: ChatError): Promise<FastifyReply> {
   reply.request.admitted?.releaseBody();
   const isSent = await delay;

@@ -10,9 +10,9 @@ const usableInOutageMs = 3_600_000;
 /** How long a request waits for a refresh of the result of a realm. */
 const refreshWaitMs = 1_000;
 const maxEntries = 10_000;
-/** Calls to users per second and gateway for hosts that no realm has, beside the first ones of each network. */
+/** Calls to users per second and gateway for hosts that no realm has, in addition to the first ones of each network. */
 const maxUnknownPerSecond = 50;
-/** So many hosts of a network are asked for during a flood of others. */
+/** Calls for hosts of one network that are permitted although the limit per second is reached. */
 const firstOfNetwork = 3;
 /** Calls at a time for hosts of which nothing is known. */
 const maxAtOnce = 200;
@@ -32,11 +32,14 @@ interface Entry {
 }
 
 /**
- * Finds the realm of a host. Results are refreshed after two seconds, so that new and renamed realms are noticed. While
- * users is unavailable, the hosts of realms are served for an hour, other hosts for a minute, and requests do not wait for the
- * refresh. Only a call to users shows whether an unknown host belongs to a new realm. These calls are limited by network and per second, and
- * unknown hosts evict no hosts of realms. Above the limit per second their results are refreshed after a minute, and hosts
- * of which nothing is known are asked for only by networks that asked for few: a flood does not hide realms from others.
+ * Finds the realm of a host. Results are refreshed after two seconds, so that new and renamed realms are noticed. While the
+ * users service is unavailable, results for hosts of realms are used for an hour and others for a minute, and requests do not
+ * wait for the refresh.
+ *
+ * Only a call to users shows whether an unknown host belongs to a new realm. These calls are limited by network and per second.
+ * Results for unknown hosts are cached apart, so they do not evict hosts of realms. Above the limit per second, these results
+ * are refreshed after a minute, and a host without a result is looked up only for networks that sent few unknown hosts. So a
+ * flood of unknown hosts does not hide realms from other networks.
  */
 export function createRealmFinder(
   bus: Bus,
@@ -49,7 +52,7 @@ export function createRealmFinder(
   const unknown = new LRUCache<string, Entry>({ max: maxEntries });
   const asking = new Map<string, Promise<FoundRealm>>();
   const pending = createPending();
-  /** The last call to users was not answered, or not within the wait. */
+  /** The last call to users was not answered, or not within `refreshWaitMs`. */
   let isAway = false;
 
   /** Requests for the host share the call, so it belongs to none of them. */
@@ -149,7 +152,7 @@ export function createRealmFinder(
   }
 }
 
-/** A host chooses among the networks of its wide network. */
+/** The wide network, because a client can choose among the networks in it. */
 const networkOf = ({ network }: RequestMeta): string => wideNetwork(network ?? '');
 
 /** The calls in progress for hosts of which nothing is known, by network. */

@@ -15,7 +15,7 @@ export interface RefuseEarlyContext {
   metrics: GatewayMetrics;
 }
 
-/** Unread bodies up to this size are cheap to discard. Requests with larger ones take the ordinary way. */
+/** Unread bodies up to this size are cheap to discard. Requests with larger ones are not refused early. */
 const maxBodyBytes = 64 * 1024;
 const { message: msg, code } = overloaded('');
 const body = JSON.stringify({ result: 'error', msg, code });
@@ -28,8 +28,8 @@ const answerHeaders = {
 };
 
 /**
- * Answers a request of a realm without room with 503 before the framework, which costs more than the answer, handles
- * it. Returns whether it was answered.
+ * Answers a request with 503 if the fair share has no room for its realm. This happens before the framework handles the
+ * request, because that costs more than the answer. Returns whether the request was answered.
  */
 export function refuseEarly(
   { router, earlyRefusals, metrics }: RefuseEarlyContext,
@@ -40,7 +40,7 @@ export function refuseEarly(
   const tenant = earlyRefusals.tenantOf(request);
   if (!tenant || !hasSmallBody(request)) return false;
   const operation = operationOf(router, request);
-  // Polls do not pass the fair share, and requests for operations without an account have the room of their network.
+  // Polls do not pass the fair share, and requests for operations without an account use the room of their network.
   if (
     !operation ||
     !needsActor(operation) ||
@@ -60,7 +60,7 @@ export function refuseEarly(
   return true;
 }
 
-/** Undefined for a path that the ordinary way refuses. */
+/** Undefined for an invalid path. The framework handles and refuses such a request. */
 function operationOf(router: Router, { url = '', method = '' }: IncomingMessage): Operation | undefined {
   try {
     return router.find(url.split('?', 1)[0] ?? '')?.operation(method)?.operation;

@@ -33,7 +33,7 @@ function keyOf(request: FastifyRequest): string | undefined {
   return key;
 }
 
-/** The client of a browser with a session, as clients know it: messages that it sends count as read by their sender. */
+/** The client name of browsers with a session in the API. Messages that this client sends count as read by their sender. */
 export const browserClient = 'website';
 
 /** The name in `Name/1.2 (…)`; it may contain spaces. */

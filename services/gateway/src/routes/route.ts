@@ -28,7 +28,7 @@ export async function route(
   try {
     return await routeForm({ answer, inTurn, bodyTurns }, { request, reply }, admitted);
   } catch (error) {
-    // Services check the credentials again on newer data than the gateway, and call each of them a key.
+    // Services check the credentials again, on newer data than the gateway. Their errors name every credential a key.
     throw isSession(admitted.shown) ? asSessionError(error) : error;
   } finally {
     admitted.lease.release();

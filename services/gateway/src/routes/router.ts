@@ -1,7 +1,7 @@
 import type { Operation, Route } from '@natter/contracts';
 import { decodeText } from '../http/request-fields.ts';
 
-/** `json`: the operations of `api` for browsers, which show the cookie of a session instead of an API key. */
+/** `json`: the operations of `api` for browsers, which send the cookie of a session instead of an API key. */
 export type Surface = 'api' | 'json' | 'page';
 
 export interface Place {
@@ -23,7 +23,7 @@ interface Shape {
   /** A literal segment, or a pattern for a segment with a parameter. */
   segments: (string | RegExp)[];
   byMethod: Map<string, { operation: Operation; names: string[] }>;
-  /** The last segment takes the rest of a longer path. */
+  /** Whether the last segment matches the rest of a longer path. */
   isOpenEnded: boolean;
 }
 
@@ -93,7 +93,7 @@ export function createRouter(operations: readonly Operation[]): Router {
 }
 
 /**
- * Repeated slashes count as one, because some clients send `/api/v1//users`, and those that know the server by an address
+ * Repeated slashes count as one, because some clients send `/api/v1//users`, and clients that are configured with an address
  * with a slash at its end send `//api/v1/users`.
  */
 const segmentsOf = (path: string): string[] => {

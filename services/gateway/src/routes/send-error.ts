@@ -20,8 +20,8 @@ export function errorBody(reply: FastifyReply, error: ChatError): object {
 }
 
 /**
- * For `Basic`, browsers ask for a name and a password themselves, and send them with every later request, also with those of
- * pages of other sites.
+ * Whether a request may come from a browser. Browsers must not get the challenge `Basic`: they would ask the user for a name
+ * and a password, and send these with every later request, also with requests of pages of other sites.
  */
 const isOfBrowser = ({ url, headers }: FastifyRequest): boolean =>
   /^\/+json\/+/.test(url) ||

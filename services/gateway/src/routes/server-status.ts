@@ -13,13 +13,13 @@ import { type Bus, release, withDeadline } from '@natter/service-kit';
 const { getServerStatus, countOnline, countQueues } = serverStatusOperations;
 type Status = ResultOf<typeof getServerStatus>;
 
-/** Needs no other service: each may be unavailable. */
+/** Answers with the state of all services, even if any of them is unavailable. */
 export interface ServerStatus {
   /** `renew`: reads the actor again, because a cached role may be older than a demotion. */
   bytes(meta: RequestMeta, renew: () => Promise<Actor>): Promise<Uint8Array[]>;
 }
 
-/** How long the answers of services are shared by requests, of all organizations. */
+/** How long the answers of services are cached, for requests of all organizations. */
 const keepMs = 1_000;
 const patienceMs = 1_500;
 
