@@ -1,6 +1,6 @@
 import type { System } from '@natter/local/system';
 
-/** What each process of a program exposes to Prometheus. */
+/** Returns the metrics that each process of a program exposes to Prometheus. */
 export const metricsOf = (system: System, program: string): Promise<string[]> =>
   Promise.all(
     system.children

@@ -346,7 +346,7 @@ test('while versions change, two processes leave no gap and do not commit on an 
   expect(answered.length + refused).toBe(2 * 3 * bursts * realms.length);
 });
 
-/** What a write costs whose statement is run under the clock; it may fail. */
+/** Returns the cost of a write that runs `statement` under the clock. The write may fail. */
 function costOf(realm: number, statement: ReturnType<typeof sql.unsafe>): Promise<number> {
   const commits = committer();
   return withCost(async (elsewhereMs) => {

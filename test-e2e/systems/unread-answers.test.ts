@@ -89,7 +89,7 @@ const isFree = () => expect.poll(unreadBytes, within).toBe(0);
 
 test('a user who does not read is refused further large responses, and other users are not', async () => {
   const sockets = await openAll(10);
-  // What the kernel takes later makes room, so the refusal that ends the flood is the one that is checked.
+  // The kernel may accept more bytes later, which makes room. So the test checks the refusal that ends the flood.
   let refused = await answerOf(draftsOf('member'));
   const perConnection = await flood(sockets, draftsOf('member'), async () => {
     refused = await answerOf(draftsOf('member'));

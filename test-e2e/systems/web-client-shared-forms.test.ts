@@ -250,7 +250,7 @@ test('a saved permission is shown, and can be changed further, before its event 
   const list = dialog.getByRole('list', { name: 'Who may: Add emoji' });
   expect(await list.getByRole('listitem').count()).toBe(2);
   release();
-  // What somebody else chooses then is shown.
+  // The form then shows the choices of other users.
   await owner().updateRealm({ can_add_custom_emoji_group: { new: moderators ?? 0 } });
   await list.waitFor({ state: 'detached' });
   await expect.poll(shown).toBe('Moderators');

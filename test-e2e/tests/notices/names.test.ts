@@ -199,7 +199,7 @@ test('descriptions, reports and reminders do not end their quotes in a notice', 
     expect(message.content).not.toMatch(
       /class="(?:user-|user-group-|topic-)mention(?! silent| channel-wildcard-mention silent)/,
     );
-    // Nothing of the user stands outside of a quote.
+    // All text of the user is inside a quote.
     expect(message.content.replace(/<blockquote>.*?<\/blockquote>/gs, '')).not.toContain('Security');
   }
   const scheduled_delivery_timestamp = Math.floor(Date.now() / 1000) + 3_600;

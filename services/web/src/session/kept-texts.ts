@@ -1,6 +1,6 @@
 import { removeBelow, storedBelow } from '../browser/storage.ts';
 
-/** What this browser keeps of an account: messages on their way, drafts, changes of messages, and topics of new messages. */
+/** The browser keeps these texts of an account: unsent messages, drafts, unsaved edits, and topics of new messages. */
 const kinds = ['outbox', 'draft', 'edit', 'topic'] as const;
 
 /** The names of the entries begin with this. */
