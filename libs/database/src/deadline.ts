@@ -19,12 +19,6 @@ export interface Deadline {
   check(): void;
 }
 
-interface Scope extends Deadline {
-  readonly endsAt: number;
-  readonly isClosed: boolean;
-  close(): void;
-}
-
 const storage = new AsyncLocalStorage<Scope | undefined>();
 
 /** The deadline of the running request or job; undefined if none was set, or if the work that had it is finished. */
@@ -45,7 +39,7 @@ export async function withDeadline<R>(
 ): Promise<R> {
   const store = storage.getStore();
   const around = store?.isClosed ? undefined : store;
-  const scope = createScope(ms, around, patience ?? around?.patience ?? createPatience());
+  const scope = new Scope(ms, around, patience ?? around?.patience ?? createPatience());
   try {
     return await storage.run(scope, () => work(scope));
   } finally {
@@ -76,75 +70,100 @@ export function untilDeadline<R>(promise: Promise<R>, deadline = currentDeadline
   if (!deadline) return promise;
   return new Promise((resolve, reject) => {
     const stop = deadline.onEnd(() => reject(tooLate()));
-    promise.then(resolve, reject).finally(stop);
+    promise.then(
+      (value) => {
+        stop();
+        resolve(value);
+      },
+      (error) => {
+        stop();
+        reject(error);
+      },
+    );
   });
 }
 
 export const tooLate = (cause?: unknown) => unavailable(new Error('the deadline has passed', { cause }));
 
-function createScope(ms: number, around: Scope | undefined, patience: Patience): Scope {
-  const now = performance.now();
-  const endsAt = Math.min(now + ms, around?.endsAt ?? Number.POSITIVE_INFINITY);
-  const listeners = new Set<() => void>();
-  let controller: AbortController | undefined;
-  let isEnded = false;
-  let isClosed = false;
+class Scope implements Deadline {
+  readonly patience: Patience;
+  /** In terms of `performance.now()`. */
+  readonly endsAt: number;
+  isClosed = false;
+  #isEnded = false;
+  #listeners: Set<() => void> | undefined;
+  #controller: AbortController | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #stopFollowing: (() => void) | undefined;
 
-  const end = (): void => {
-    if (isEnded) return;
-    isEnded = true;
-    stop();
-    controller?.abort(tooLate());
-    for (const listener of listeners) listener();
-    listeners.clear();
-  };
-  const timer = setTimeout(end, Math.max(endsAt - now, 0));
-  const stopFollowing = around?.onEnd(end);
-  const stop = (): void => {
-    clearTimeout(timer);
-    stopFollowing?.();
-  };
+  constructor(ms: number, around: Scope | undefined, patience: Patience) {
+    const now = performance.now();
+    this.patience = patience;
+    this.endsAt = Math.min(now + ms, around?.endsAt ?? Number.POSITIVE_INFINITY);
+    const end = (): void => this.cancel();
+    this.#stopFollowing = around?.onEnd(end);
+    // The end of the surrounding work ends this work too.
+    if (this.endsAt !== around?.endsAt) this.#timer = setTimeout(end, Math.max(this.endsAt - now, 0));
+  }
 
-  return {
-    endsAt,
-    patience,
-    get isClosed() {
-      return isClosed;
-    },
-    // The timer may be late on a busy event loop.
-    get hasEnded() {
-      return isEnded || performance.now() >= endsAt;
-    },
-    remainingMs: () => Math.max(endsAt - performance.now(), 0),
-    get signal() {
-      controller ??= new AbortController();
-      if (isEnded) controller.abort(tooLate());
-      return controller.signal;
-    },
-    onEnd(listener) {
-      if (isEnded) {
-        let isWanted = true;
-        queueMicrotask(() => {
-          if (isWanted) listener();
-        });
-        return () => {
-          isWanted = false;
-        };
-      }
-      listeners.add(listener);
+  // The timer may be late on a busy event loop.
+  get hasEnded(): boolean {
+    return this.#isEnded || performance.now() >= this.endsAt;
+  }
+
+  remainingMs(): number {
+    return Math.max(this.endsAt - performance.now(), 0);
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#isEnded) this.#controller.abort(tooLate());
+    return this.#controller.signal;
+  }
+
+  onEnd(listener: () => void): () => void {
+    if (this.#isEnded) {
+      let isWanted = true;
+      queueMicrotask(() => {
+        if (isWanted) listener();
+      });
       return () => {
-        listeners.delete(listener);
-        if (isClosed && listeners.size === 0) stop();
+        isWanted = false;
       };
-    },
-    cancel: end,
-    check() {
-      if (isEnded || performance.now() >= endsAt) throw tooLate();
-    },
-    close() {
-      isClosed = true;
-      // Statements that were not awaited still end in time.
-      if (listeners.size === 0) stop();
-    },
-  };
+    }
+    this.#listeners ??= new Set();
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners?.delete(listener);
+      if (this.isClosed) this.#stopIfUnused();
+    };
+  }
+
+  cancel(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#stop();
+    this.#controller?.abort(tooLate());
+    for (const listener of this.#listeners ?? []) listener();
+    this.#listeners = undefined;
+  }
+
+  check(): void {
+    if (this.hasEnded) throw tooLate();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#stopIfUnused();
+  }
+
+  /** Statements that were not awaited still end in time. */
+  #stopIfUnused(): void {
+    if ((this.#listeners?.size ?? 0) === 0) this.#stop();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#stopFollowing?.();
+  }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Msg, type MsgHdrs, type NatsConnection, TimeoutError } from '@nats-io/nats-core';
 import { limits, unavailable } from '@natter/contracts';
 import { LRUCache } from 'lru-cache';
+import { headerOf, setHeader } from './bus-headers.ts';
 import { Block, inParts, nameOf, type Piece } from './json-pieces.ts';
 import type { Logger } from './logging.ts';
 import { subscribe } from './subscribe.ts';
@@ -158,6 +159,7 @@ export function createBlocks(connection: NatsConnection, user: string, log: Pick
 
   async function fetchAll(pieces: readonly Piece[], end: number): Promise<Uint8Array[]> {
     const fetched = pieces.map((piece) => (piece instanceof Block ? piece.bytes : piece));
+    if (fetched.every((piece) => piece instanceof Uint8Array)) return fetched;
     let next = 0;
     const fetchOn = async (): Promise<void> => {
       for (let at = next++; at < fetched.length; at = next++) {
@@ -178,18 +180,19 @@ export function createBlocks(connection: NatsConnection, user: string, log: Pick
     });
     const timer = setTimeout(() => subscription.unsubscribe(), forMs);
     subscription.closed.then(() => clearTimeout(timer));
-    headers.set(partsHeader, String(parts.length));
-    headers.set(partsSubjectHeader, subject);
+    setHeader(headers, partsHeader, String(parts.length));
+    setHeader(headers, partsSubjectHeader, subject);
     lastOffer = performance.now();
     return { payload: parts[0] as Uint8Array, end: () => subscription.unsubscribe() };
   }
 
   /** All bytes of a message, of which `message` may be the first part. */
-  async function wholeOf({ headers, data }: Msg, end: number): Promise<Uint8Array> {
-    const parts = Number(headers?.get(partsHeader) || 1);
+  async function wholeOf(message: Msg, end: number): Promise<Uint8Array> {
+    const { data } = message;
+    const parts = Number(headerOf(message, partsHeader) || 1);
     if (parts === 1) return data;
     if (!(parts <= maxParts)) throw new Error(`${parts} parts of a message are too many`);
-    const subject = headers?.get(partsSubjectHeader) ?? '';
+    const subject = headerOf(message, partsSubjectHeader);
     const rest = Array.from({ length: parts - 1 }, (_, index) => ({ subject, name: String(index + 1), isKept: false }));
     return Buffer.concat([data, ...(await fetchAll(rest, end))]);
   }
@@ -200,7 +203,7 @@ export function createBlocks(connection: NatsConnection, user: string, log: Pick
     offer(pieces, headers) {
       const [only] = pieces;
       if (pieces.length === 1 && only instanceof Uint8Array && only.length <= limits.busBlockBytes) return only;
-      headers.set(header, '1');
+      setHeader(headers, header, '1');
       const listed = Buffer.from(JSON.stringify(pieces.flatMap(list)));
       return listed.length <= maxListBytes ? listed : offerBytes(listed, headers).payload;
     },
@@ -209,7 +212,7 @@ export function createBlocks(connection: NatsConnection, user: string, log: Pick
 
     async read(message, end) {
       const bytes = await wholeOf(message, end);
-      if (!message.headers?.has(header)) return [bytes];
+      if (!headerOf(message, header)) return [bytes];
       return (JSON.parse(textOf(bytes)) as Listed[]).map((one) => (typeof one === 'string' ? Buffer.from(one) : one));
     },
 

@@ -1,5 +1,4 @@
 import {
-  headers,
   type Msg,
   type MsgHdrs,
   type NatsConnection,
@@ -22,6 +21,7 @@ import {
 import { addCost, type Deadline, pause, untilDeadline, withDeadline } from '@natter/database';
 import { type BusCall, isWrite } from './answer-once.ts';
 import type { Blocks } from './blocks.ts';
+import { createHeaders, headerOf, setHeader } from './bus-headers.ts';
 import type { Piece } from './json-pieces.ts';
 import { type Lag, lagOf, worstOf } from './lag.ts';
 import type { LostCalls } from './lost-calls.ts';
@@ -133,7 +133,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
 
   /** Replicas of a service lag differently, so their values are averaged. */
   function noteLag(service: string, reply: Msg): void {
-    const lag = lagOf(reply.headers?.get(lagHeader) ?? '');
+    const lag = lagOf(headerOf(reply, lagHeader));
     if (!lag) return;
     const last = lags.get(service) ?? lag;
     const mean = (before: number, now: number): number => before * 0.7 + now * 0.3;
@@ -160,7 +160,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
   async function request(operation: Operation, envelope: Envelope, sending: Sending): Promise<Piece[]> {
     const bytes = encodeJson(envelope);
     if (bytes.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
-    const h = headers();
+    const h = createHeaders();
     const { payload, end } = blocks.offerBytes(bytes, h, sending.deadline.remainingMs());
     try {
       return await requestUntilAnswered(operation, { payload, headers: h }, sending);
@@ -236,17 +236,17 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     });
     const watched = isWatched ? lost.watch(operation.service, id, attempt) : undefined;
     try {
-      h.set(deadlineHeader, String(remainingMs));
-      h.set(knownHeader, 'pieces');
-      h.set(requestIdHeader, id);
-      if (attempt > 0) h.set(attemptHeader, String(attempt));
-      if (cancelId !== undefined) h.set(cancelHeader, cancelId);
+      setHeader(h, deadlineHeader, String(remainingMs));
+      setHeader(h, knownHeader, 'pieces');
+      setHeader(h, requestIdHeader, id);
+      if (attempt > 0) setHeader(h, attemptHeader, String(attempt));
+      if (cancelId !== undefined) setHeader(h, cancelHeader, cancelId);
       const traceparent = activeTrace();
-      if (traceparent) h.set(traceHeader, traceparent);
+      if (traceparent) setHeader(h, traceHeader, traceparent);
       const replying = nats.request(subject, payload, { timeout: remainingMs, headers: h });
       const reply = await untilDeadline(watched ? Promise.race([replying, watched.lost]) : replying, deadline);
       noteLag(operation.service, reply);
-      addCost(Number(reply.headers?.get(costHeader) || 0));
+      addCost(Number(headerOf(reply, costHeader) || 0));
       return await readReply(reply, performance.now() + deadline.remainingMs());
     } finally {
       watched?.done();
@@ -263,7 +263,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
   }
 
   async function readReply(reply: Msg, end: number): Promise<Piece[]> {
-    const code = reply.headers?.get(errorHeader);
+    const code = headerOf(reply, errorHeader);
     const pieces = await blocks.read(reply, end);
     if (!code) return pieces;
     const { message, extra, status } = decodeJson(await blocks.fetch(pieces, end)) as {

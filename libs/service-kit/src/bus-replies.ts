@@ -1,6 +1,7 @@
-import { headers, type Msg, type MsgHdrs } from '@nats-io/nats-core';
+import type { Msg, MsgHdrs } from '@nats-io/nats-core';
 import type { ChatError } from '@natter/contracts';
 import type { Blocks } from './blocks.ts';
+import { createHeaders, headerOf, setHeader } from './bus-headers.ts';
 import type { Piece } from './json-pieces.ts';
 import { type LagMeter, lagText } from './lag.ts';
 import { costHeader, errorHeader, knownHeader, lagHeader } from './wire.ts';
@@ -17,15 +18,15 @@ export function createReplies(blocks: Blocks, lag: LagMeter): Replies {
 
   function refuse(message: Msg, { code, message: text, extra, status }: ChatError, spentMs: () => number): void {
     const h = costHeaders(spentMs);
-    h.set(errorHeader, code);
+    setHeader(h, errorHeader, code);
     const bytes = Buffer.from(JSON.stringify({ message: text, extra, status }));
     message.respond(blocks.offerBytes(bytes, h).payload, { headers: h });
   }
 
   function costHeaders(spentMs: () => number): MsgHdrs {
-    const h = headers();
-    h.set(costHeader, spentMs().toFixed(1));
-    h.set(lagHeader, lagText(lag.current()));
+    const h = createHeaders();
+    setHeader(h, costHeader, spentMs().toFixed(1));
+    setHeader(h, lagHeader, lagText(lag.current()));
     return h;
   }
 
@@ -35,7 +36,7 @@ export function createReplies(blocks: Blocks, lag: LagMeter): Replies {
     { end, spentMs }: { end: number; spentMs: () => number },
   ): Promise<void> {
     const h = costHeaders(spentMs);
-    if (message.headers?.get(knownHeader) === 'pieces') {
+    if (headerOf(message, knownHeader) === 'pieces') {
       message.respond(blocks.offer(pieces, h), { headers: h });
       return;
     }

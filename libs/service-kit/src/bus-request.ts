@@ -3,15 +3,16 @@ import { ChatError, needsActor, type Operation } from '@natter/contracts';
 import { type Deadline, pause, untilDeadline } from '@natter/database';
 import type { BusCall } from './answer-once.ts';
 import type { Blocks } from './blocks.ts';
+import { headerOf } from './bus-headers.ts';
 import { attemptHeader, type Envelope, requestIdHeader } from './wire.ts';
 
 /** NATS permissions prevent publishing under another caller's name. */
 export const callerOf = (message: Msg): string => message.subject.split('.').at(-1) ?? '';
 
 /** Callers of the previous release send no request id. */
-export function callOf({ headers }: Msg): BusCall | undefined {
-  const id = headers?.get(requestIdHeader);
-  return id ? { id, attempt: Number(headers?.get(attemptHeader) || 0) } : undefined;
+export function callOf(message: Msg): BusCall | undefined {
+  const id = headerOf(message, requestIdHeader);
+  return id ? { id, attempt: Number(headerOf(message, attemptHeader) || 0) } : undefined;
 }
 
 /** How long to wait for another attempt, or for a caller that reconnects to NATS. */

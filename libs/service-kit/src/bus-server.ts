@@ -1,4 +1,4 @@
-import { headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/nats-core';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
 import {
   type BusUser,
@@ -13,6 +13,7 @@ import { type Fingerprint, isWrite } from './answer-once.ts';
 import type { Permits } from './authorize.ts';
 import type { Blocks } from './blocks.ts';
 import { flushed } from './bus-connection.ts';
+import { createHeaders, headerOf, setHeader } from './bus-headers.ts';
 import { createReplies } from './bus-replies.ts';
 import { bodyOf, callerOf, callOf, checkCaller } from './bus-request.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -116,7 +117,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       const service = await new Svcm(nats).add({ ...identityOf(name), queue: name });
       services.push(service);
       subscribe(nats, cancelSubjectOf(name, '*'), log, (message) => {
-        if (message.headers?.has(askHeader)) answerWorkedOn(message);
+        if (headerOf(message, askHeader)) answerWorkedOn(message);
         else cancellable.get(`${callerOf(message)} ${message.string()}`)?.();
       });
       for (const handler of all)
@@ -199,7 +200,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     // The call was repeated while this process works on it.
     const before = key && workedOn.get(key);
     if (before) return void before.push(message);
-    const waitsMs = standstills.remainingOf(Number(message.headers?.get(deadlineHeader) || usualDeadlineMs));
+    const waitsMs = standstills.remainingOf(Number(headerOf(message, deadlineHeader) || usualDeadlineMs));
     if (waitsMs === undefined) return;
     if (inFlight >= maxInFlight) {
       const busy = unavailable(new Error('too many requests in flight'));
@@ -213,7 +214,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     inFlight++;
     const messages: [Msg, ...Msg[]] = [message];
     if (key) workedOn.set(key, messages);
-    const parent = message.headers?.get(traceHeader) || undefined;
+    const parent = headerOf(message, traceHeader) || undefined;
     void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
       withDeadline(waitsMs - Math.min(marginMs, waitsMs / 10), (deadline) =>
         measureCost((spentMs) => answer(messages, handler, { deadline, spentMs })),
@@ -233,7 +234,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
   ): Promise<void> {
     const [message] = messages;
     const { operation } = handler;
-    const cancelId = message.headers?.get(cancelHeader);
+    const cancelId = headerOf(message, cancelHeader);
     const cancelKey = cancelId ? `${callerOf(message)} ${cancelId}` : undefined;
     let isCancelled = false;
     const cancel = (): void => {
@@ -283,8 +284,8 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
   function answerWorkedOn(message: Msg): void {
     const ids = message.string().split(' ');
     const known = ids.filter((id) => workedOn.has(`${callerOf(message)} ${id}`));
-    const h = headers();
-    h.set(instanceHeader, blocks.subject);
+    const h = createHeaders();
+    setHeader(h, instanceHeader, blocks.subject);
     message.respond(known.join(' '), { headers: h });
   }
 

@@ -1,4 +1,5 @@
-import { headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
+import type { Msg, NatsConnection } from '@nats-io/nats-core';
+import { createHeaders, headerOf, setHeader } from './bus-headers.ts';
 import type { Logger } from './logging.ts';
 import { subscribe } from './subscribe.ts';
 import { askHeader, cancelSubjectOf, instanceHeader } from './wire.ts';
@@ -98,7 +99,7 @@ export function watchLostCalls(nats: NatsConnection, name: string, log: Pick<Log
   let hasSkipped = false;
   subscribe(nats, `${inbox}.>`, log, (message) => {
     const [number, probe] = message.subject.slice(inbox.length + 1).split('.');
-    suspects.delete(message.headers?.get(instanceHeader) ?? '');
+    suspects.delete(headerOf(message, instanceHeader));
     const question = questions.get(Number(number));
     if (!question) return;
     if (message.headers?.code === 503) nobodyAt(question, probe === undefined ? undefined : Number(probe));
@@ -108,7 +109,7 @@ export function watchLostCalls(nats: NatsConnection, name: string, log: Pick<Log
   setInterval(look, lookEveryMs).unref();
 
   function answered(question: Question, message: Msg): void {
-    const instance = message.headers?.get(instanceHeader);
+    const instance = headerOf(message, instanceHeader);
     if (instance) {
       instancesOf(question.service).set(instance, performance.now());
       question.silent?.delete(instance);
@@ -194,8 +195,8 @@ export function watchLostCalls(nats: NatsConnection, name: string, log: Pick<Log
     const number = ++asked;
     lastAskedAt.set(service, askedAt);
     questions.set(number, { number, service, ids: new Set(ids), askedAt, silent, probed });
-    const h = headers();
-    h.set(askHeader, '1');
+    const h = createHeaders();
+    setHeader(h, askHeader, '1');
     try {
       nats.publish(cancelSubjectOf(service, name), ids.join(' '), { reply: `${inbox}.${number}`, headers: h });
       for (const [index, instance] of probed.entries())

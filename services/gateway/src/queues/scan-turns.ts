@@ -44,7 +44,7 @@ export function createScanTurns(inTurn: InTurn): ScanTurns {
             alone(queueId, async () => {
               if (isOver()) return;
               await withDeadline(turnMs, (deadline) => {
-                cancel = deadline.cancel;
+                cancel = () => deadline.cancel();
                 return inTurn(tenant, work);
               }).catch((error: unknown) => {
                 if (!isOver()) throw error;
