@@ -21,7 +21,12 @@ export const signingKey = (bytes: Buffer): KeyObject => createSecretKey(bytes);
  */
 const recordKeeper = 'event_queue';
 
-const mac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+/** Covers the texts as if they were one. */
+function mac(key: KeyObject, ...texts: (string | Uint8Array)[]): string {
+  const hmac = createHmac('sha256', key);
+  for (const text of texts) hmac.update(text);
+  return hmac.digest('base64url');
+}
 
 /** The text that a stored entry's signature covers. An ephemeral entry has no number yet when it is signed. */
 const storedText = (realmId: number, entry: Pick<LogEntry, 'number' | 'n' | 'mark'>, data: string): string =>
@@ -39,12 +44,12 @@ export const signEntry = (
 export const signEphemeral = (signer: Signer, realmId: number, data: string): string =>
   `${signer.source}:${mac(signer.key, ephemeralText(realmId, data))}`;
 
-const hintText = (realmId: number, rest: string): string => `hint ${realmId} ${rest}`;
+const hintStart = (realmId: number): string => `hint ${realmId} `;
 
 /** A hint with its signature as the first member, computed over the rest. */
 export function signHint(signer: Signer, realmId: number, hint: object): string {
   const rest = JSON.stringify(hint).slice(1);
-  return `{"signature":"${signer.source}:${mac(signer.key, hintText(realmId, rest))}",${rest}`;
+  return `{"signature":"${signer.source}:${mac(signer.key, hintStart(realmId), rest)}",${rest}`;
 }
 
 export interface Verifier {
@@ -56,11 +61,11 @@ export interface Verifier {
 
 /** `keyOf`: the key of a source, if known. `onDoubt`: called when no known key matches a signature. */
 export function createVerifier(keyOf: (source: string) => KeyObject | undefined, onDoubt: () => void): Verifier {
-  function signerOf(signature: string | undefined, text: () => string): string | undefined {
+  function signerOf(signature: string | undefined, texts: () => (string | Uint8Array)[]): string | undefined {
     const [source = '', given = ''] = signature?.split(':') ?? [];
     const key = keyOf(source);
     if (!key) return undefined;
-    const [expected, actual] = [Buffer.from(mac(key, text())), Buffer.from(given)];
+    const [expected, actual] = [Buffer.from(mac(key, ...texts())), Buffer.from(given)];
     return expected.length === actual.length && timingSafeEqual(expected, actual) ? source : undefined;
   }
   const believe = (isGenuine: boolean): boolean => {
@@ -74,15 +79,14 @@ export function createVerifier(keyOf: (source: string) => KeyObject | undefined,
     isGenuine: (realmId, entry, data, signature) =>
       believe(
         mayAppend(
-          signerOf(signature, () => storedText(realmId, entry, data)),
+          signerOf(signature, () => [storedText(realmId, entry, data)]),
           entry.event.type,
         ),
       ),
     isGenuineHint(realmId, { signature, entries = [] }, payload) {
-      const text = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString();
-      const prefix = `{"signature":"${signature}",`;
-      if (signature === undefined || !text.startsWith(prefix)) return believe(false);
-      const source = signerOf(signature, () => hintText(realmId, text.slice(prefix.length)));
+      const prefix = Buffer.from(`{"signature":"${signature}",`);
+      if (signature === undefined || !prefix.equals(payload.subarray(0, prefix.length))) return believe(false);
+      const source = signerOf(signature, () => [hintStart(realmId), payload.subarray(prefix.length)]);
       return believe(source !== undefined && entries.every((entry) => mayAppend(source, entry.event.type)));
     },
   };

@@ -1,6 +1,7 @@
 import {
   type Context,
   context,
+  INVALID_SPAN_CONTEXT,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -20,12 +21,15 @@ export async function startTracing(
   { endpoint, ratio }: { endpoint: string | undefined; ratio: number },
 ): Promise<() => Promise<void>> {
   if (!endpoint) return async () => undefined;
+  isTracing = true;
   recordedShare = ratio;
   const { exportSpans } = await import('./span-exporter.ts');
   return exportSpans(service, { endpoint, ratio });
 }
 
 const tracer = trace.getTracer('natter');
+const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+let isTracing = false;
 let recordedShare = 0;
 
 type Attributes = Record<string, string | number | undefined>;
@@ -40,11 +44,13 @@ export async function inSpan<T>(
   options: { kind: 'client' | 'server'; parent?: Parent | undefined; attributes?: Attributes },
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
+  const run = (span: Span) => (options.kind === 'server' ? whileRunning(name, () => work(span)) : work(span));
+  if (!isTracing) return run(noSpan);
   const from = options.parent === undefined ? context.active() : contextUnder(options.parent);
   const kind = options.kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT;
   return tracer.startActiveSpan(name, { kind, attributes: options.attributes ?? {} }, from, async (span) => {
     try {
-      return await (options.kind === 'server' ? whileRunning(name, () => work(span)) : work(span));
+      return await run(span);
     } catch (error) {
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
       throw error;
