@@ -10,18 +10,25 @@ export interface Patience {
 
 const patienceMs = 5_000;
 
-export function createPatience(ms = patienceMs): Patience {
-  let endsAt: number | undefined;
-  return {
-    remainingMs(since = performance.now()) {
-      endsAt ??= since + ms;
-      return Math.max(endsAt - performance.now(), 0);
-    },
-    get hasStarted() {
-      return endsAt !== undefined;
-    },
-  };
+class OwnPatience implements Patience {
+  readonly #ms: number;
+  #endsAt: number | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  remainingMs(since = performance.now()): number {
+    this.#endsAt ??= since + this.#ms;
+    return Math.max(this.#endsAt - performance.now(), 0);
+  }
+
+  get hasStarted(): boolean {
+    return this.#endsAt !== undefined;
+  }
 }
+
+export const createPatience = (ms = patienceMs): Patience => new OwnPatience(ms);
 
 /** The patience of work for which several requests wait. It ends when that of one of the requests ends. */
 export function sharedPatience(all: readonly Patience[]): Patience {

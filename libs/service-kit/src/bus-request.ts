@@ -7,7 +7,7 @@ import { headerOf } from './bus-headers.ts';
 import { attemptHeader, type Envelope, requestIdHeader } from './wire.ts';
 
 /** NATS permissions prevent publishing under another caller's name. */
-export const callerOf = (message: Msg): string => message.subject.split('.').at(-1) ?? '';
+export const callerOf = (message: Msg): string => message.subject.slice(message.subject.lastIndexOf('.') + 1);
 
 /** Callers of the previous release send no request id. */
 export function callOf(message: Msg): BusCall | undefined {

@@ -9,6 +9,7 @@ export interface Context {
   /** Absent without authentication. */
   actor: Actor | undefined;
   meta: RequestMeta;
+  /** Each use makes a logger with the fields of the request, so most requests must not read it. */
   log: Logger;
   /** 0 at first; higher when the handler runs again because expected versions changed: caches must be refreshed. */
   attempt: number;

@@ -39,13 +39,12 @@ export async function tellOfChannel(
   params: Pick<Params, 'type' | 'to'>,
   outcome: 'sent' | 'refused',
 ): Promise<void> {
-  const { actor, log, deadline } = context;
-  const ownerId = actor.botOwnerId;
+  const ownerId = context.actor.botOwnerId;
   if (ownerId === undefined || (params.type !== 'channel' && params.type !== 'stream')) return;
   // A repeated request tells nothing more: the owner was told recently.
   const work = () => besideWrite(() => tell(telling, context, { ownerId, to: singleChannel(params.to), outcome }));
-  await withDeadline(deadline.remainingMs() / 2, work).catch((error: unknown) =>
-    log.warn({ err: error }, 'telling the owner of a bot about a channel failed'),
+  await withDeadline(context.deadline.remainingMs() / 2, work).catch((error: unknown) =>
+    context.log.warn({ err: error }, 'telling the owner of a bot about a channel failed'),
   );
 }
 
