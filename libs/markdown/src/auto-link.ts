@@ -31,7 +31,7 @@ export const autoLink: InlineRule = (content, inline) => {
   for (const { start, end, url } of findUrls(content, inline.run)) {
     const href = safeTarget(url);
     if (href === undefined) continue;
-    const shown = inline.expand(entity(url, inline, () => []));
+    const shown = inline.expand(entity(url, inline));
     const link = element('a', { href: relativeUrl(href, inline.run.context.realmUrl) }, shown);
     result += content.slice(at, start) + inline.mark([link], url);
     at = end;
