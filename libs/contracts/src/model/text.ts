@@ -33,9 +33,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 /** Whether a text or key of the value is like this. Recursive, so only for plain values of bounded depth. */
 export function holdsText(value: unknown, isLike: (text: string) => boolean): boolean {
   if (typeof value === 'string') return isLike(value);
-  if (Array.isArray(value)) return value.some((item) => holdsText(item, isLike));
-  // Without arrays of the keys and values: every write of a request is checked.
-  if (isRecord(value)) for (const key in value) if (isLike(key) || holdsText(value[key], isLike)) return true;
+  // Loops without functions and lists of keys: all that requests write is checked.
+  if (Array.isArray(value)) {
+    for (const item of value) if (holdsText(item, isLike)) return true;
+  } else if (isRecord(value)) for (const key in value) if (isLike(key) || holdsText(value[key], isLike)) return true;
   return false;
 }
 
