@@ -6,23 +6,24 @@ import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/
 import { acquainted } from '../acquaintance.ts';
 import type { Authors } from '../authors.ts';
 import type { ChannelCache } from '../channel-cache.ts';
-import { emailHiddenFrom } from '../email-visibility.ts';
-import { filesReferredBy, referencesOfSend } from '../files/references.ts';
+import { emailHiddenFrom, hidesEmail } from '../email-visibility.ts';
+import { filesReferredBy, mayLinkFiles, referencesOfSend } from '../files/references.ts';
 import { groupVersions } from '../group-versions.ts';
 import { jobRowsOfSend } from '../preview-job.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { type Destination, findDestination } from './destination.ts';
-import { calledBots, mentionedBy } from './mention-rights.ts';
+import { calledBots, mentionedBy, mentionsAnybody, nobodyMentioned } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
-import { authorOf, invalidMirrored } from './mirrored.ts';
+import { type Author, authorOf, invalidMirrored, isMirrored } from './mirrored.ts';
 import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
-import { mentionsGroup, type Referred, referredBy } from './render-context.ts';
-import { unreadForOf } from './resolution-notice.ts';
+import { mentionsGroup, referredBy } from './render-context.ts';
+import { arrivesRead, unreadForOf } from './resolution-notice.ts';
 import type { SendRequest } from './send-params.ts';
 import { senderFacts } from './sender-facts.ts';
 import { topicPreferencesAfter } from './topic-preferences.ts';
 import { triggeredWebhooks } from './triggered-webhooks.ts';
-import { widgetOfSend } from './widget-of-send.ts';
+import { widgetOf } from './widget-command.ts';
+import { noWidget, sentWidget } from './widget-of-send.ts';
 
 export interface Sending {
   database: Database;
@@ -51,8 +52,10 @@ export async function decideSend(
 ): Promise<DecidedSend> {
   const { actor, meta, params, content, fresh } = request;
   const policy = await policies.get(meta, fresh);
-  const { actor: author, ...mirrored } = await authorOf({ database, authors }, request);
-  const { seenBy: reader = actor, seenBy: writer = author } = params;
+  // Most messages need none of the look-ups that have a condition, and each await costs memory.
+  const written = isMirrored(params) ? await authorOf({ database, authors }, request) : byActor(actor);
+  const { actor: author, statedAt } = written;
+  const { seenBy: reader = actor, seenBy: writer = author, linkedChannelIds = [] } = params;
   const hidden = await userVisibility.hiddenFrom(reader, meta, policy);
   if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
   const destination = await findDestination({ database, channels, hidden }, request, policy, author.userId);
@@ -60,23 +63,28 @@ export async function decideSend(
   const ofGroups = usesGroups ? await groupVersions(database, actor.realmId) : {};
   const conversation = conversationOf(destination);
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
-  const people = { ...actor.basis, ...reader.basis, ...mirrored.basis };
   const sender = { actor, author, policy, facts, hidden };
   if (destination.kind === 'direct') await requireDirectAllowed(database, sender, destination.people);
-  const { linkedChannelIds = [] } = params;
-  const named = await referredBy(database, { ...sender, actor: reader, author: writer, linkedChannelIds }, content);
-  const rendered = await renderer.render(actor, content, contextFor(actor, named), topicOf(destination));
-  const mentioned = await mentionedBy(database, sender, { ...rendered, ...named }, destination);
-  const { userIds } = rendered.mentions;
-  const called = await calledBots(database, actor.realmId, destination, { userIds, ...named });
-  const webhooks = triggeredWebhooks([actor, author], destination, { userIds, ...named, called });
+  const rendering = { actor: reader, author: writer, policy, facts, hidden, linkedChannelIds };
+  const { context, groups, botIds, webhookIds } = await referredBy(database, rendering, content);
+  const rendered = await renderer.render(actor, content, contextFor(actor, context), topicOf(destination));
+  const { mentions, pages } = rendered;
+  const { userIds } = mentions;
+  const mentioned = mentionsAnybody(mentions)
+    ? await mentionedBy(database, sender, { mentions, groups }, destination)
+    : nobodyMentioned;
+  const called = botIds.size > 0 ? await calledBots(database, actor.realmId, destination, { userIds, botIds }) : [];
+  const webhooks = triggeredWebhooks([actor, author], destination, { userIds, webhookIds, called });
   const preferences = await topicPreferencesAfter(database, sender, destination, params.isContested ? [] : userIds);
-  const references = referencesOfSend(await filesShared(database, request));
-  const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
-  const unreadFor = await unreadForOf(database, actor.realmId, destination, params);
+  const references = referencesOfSend(mayLinkFiles(content) ? await filesShared(database, request) : []);
+  const widget = widgetOf(content, params.widget_content);
+  const sent = widget ? await sentWidget(database, author.userId, widget) : noWidget;
+  const isRead = arrivesRead(destination, params);
+  const unreadFor = isRead ? await unreadForOf(database, actor.realmId, destination, params) : undefined;
+  const receivers = { audience: destination.audience, called };
   const message = messageOf({
     author,
-    statedAt: mirrored.statedAt,
+    statedAt,
     meta,
     params,
     content,
@@ -84,12 +92,15 @@ export async function decideSend(
     facts,
     rendered,
     mentioned,
-    submessages: widget.submessages,
-    emailHiddenFrom: await emailHiddenFrom(database, author, author.email, readersOf(destination)),
-    unknownSender: await unknownActor({ userVisibility, policies }, author, meta, { ...destination, called }),
+    submessages: sent.submessages,
+    emailHiddenFrom: hidesEmail(author) ? await emailHiddenFrom(database, author, readersOf(destination)) : undefined,
+    unknownSender: await unknownActor({ userVisibility, policies }, author, meta, receivers),
     unreadFor,
     called,
   });
+  const people = { ...actor.basis, ...reader.basis, ...written.basis };
+  const jobs = { rows: (fromEnd: number) => jobRowsOfSend(content, pages, fromEnd) };
+  const parts = [message, references, jobs, sent, preferences, webhooks];
   return {
     basis: { ...people, ...realmVersions(policy), ...destination.basis, ...ofGroups },
     events: [
@@ -98,18 +109,13 @@ export async function decideSend(
       ...preferences.events,
       ...(destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : []),
     ],
-    numbered: (fromEnd) => [
-      ...message.rows(fromEnd),
-      ...references.rows(fromEnd),
-      ...jobRowsOfSend(content, rendered.pages, fromEnd),
-      ...widget.rows(fromEnd),
-      ...preferences.rows(fromEnd),
-      ...webhooks.rows(fromEnd),
-    ],
+    numbered: (fromEnd) => parts.flatMap((part) => part.rows(fromEnd)),
     hasWebhooks: webhooks.areAny,
     newVisibilityPolicy: preferences.own,
   };
 }
+
+const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, basis: {} });
 
 /** Notices of bots contain text of users, who may not share all files that a bot sees. */
 async function filesShared(database: Database, { actor, meta, params, content }: SendRequest): Promise<number[]> {
@@ -118,7 +124,7 @@ async function filesShared(database: Database, { actor, meta, params, content }:
 }
 
 /** The bots of the server notify by their message alone, because it may quote mentions. */
-const contextFor = (actor: Actor, { context }: Referred): RenderContext =>
+const contextFor = (actor: Actor, context: RenderContext): RenderContext =>
   actor.isSystemBot ? { ...context, areMentionsSilent: true } : context;
 
 const topicOf = (destination: Destination): string => (destination.kind === 'channel' ? destination.topic : '');

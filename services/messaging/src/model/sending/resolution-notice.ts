@@ -5,19 +5,24 @@ import { visibility } from '../user-topics.ts';
 import type { Destination } from './destination.ts';
 import type { Params } from './send-params.ts';
 
-/**
- * Returns the users for whom a notice of a bot is unread; it arrives read for all others. Undefined if all receive it
- * unread.
- */
+type Reading = Pick<Params, 'isResolution' | 'readBy'>;
+
+const isArchived = (destination: Destination): boolean =>
+  destination.kind === 'channel' && destination.channel.is_archived;
+
+/** Whether a message is a notice that arrives read for some users. */
+export const arrivesRead = (destination: Destination, { isResolution, readBy }: Reading): boolean =>
+  isResolution === true || readBy !== undefined || isArchived(destination);
+
+/** Returns the users for whom such a notice is unread. */
 export async function unreadForOf(
   executor: Executor,
   realmId: number,
   destination: Destination,
-  { isResolution, readBy }: Pick<Params, 'isResolution' | 'readBy'>,
-): Promise<number[] | undefined> {
+  { isResolution, readBy }: Reading,
+): Promise<number[]> {
   // Only a notice that the channel was archived, or changed afterwards, arrives there.
-  if (destination.kind === 'channel' && destination.channel.is_archived) return [];
-  if (!isResolution && readBy === undefined) return undefined;
+  if (isArchived(destination)) return [];
   const unread = isResolution ? await unreadOfResolution(executor, realmId, destination) : idsOf(destination.audience);
   return unread.filter((id) => id !== readBy);
 }
