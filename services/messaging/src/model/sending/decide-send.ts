@@ -1,4 +1,4 @@
-import type { Actor, IdSet } from '@natter/contracts';
+import type { Actor, IdSet, LogEvent, RealmPolicy } from '@natter/contracts';
 import type { Database, Decided } from '@natter/database';
 import type { RenderContext } from '@natter/markdown';
 import type { Renderer } from '@natter/renderer';
@@ -9,7 +9,7 @@ import type { ChannelCache } from '../channel-cache.ts';
 import { emailHiddenFrom, hidesEmail } from '../email-visibility.ts';
 import { filesReferredBy, mayLinkFiles, referencesOfSend } from '../files/references.ts';
 import { groupVersions } from '../group-versions.ts';
-import { jobRowsOfSend } from '../preview-job.ts';
+import { jobsOfSend } from '../preview-job.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { type Destination, findDestination } from './destination.ts';
 import { calledBots, mentionedBy, mentionsAnybody, nobodyMentioned } from './mention-rights.ts';
@@ -17,9 +17,9 @@ import { messageOf } from './message-event.ts';
 import { type Author, authorOf, invalidMirrored, isMirrored } from './mirrored.ts';
 import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
 import { mentionsGroup, referredBy } from './render-context.ts';
-import { arrivesRead, unreadForOf } from './resolution-notice.ts';
+import { unreadForOf } from './resolution-notice.ts';
 import type { SendRequest } from './send-params.ts';
-import { senderFacts } from './sender-facts.ts';
+import { type SenderFacts, senderFacts } from './sender-facts.ts';
 import { topicPreferencesAfter } from './topic-preferences.ts';
 import { triggeredWebhooks } from './triggered-webhooks.ts';
 import { widgetOf } from './widget-command.ts';
@@ -44,7 +44,8 @@ export interface DecidedSend extends Decided {
 
 /**
  * Decides a send completely: destination, permission, mentions, rendering. Pure except for a constant number of
- * look-ups, however many users receive it.
+ * look-ups, however many users receive it. Most messages need none of the look-ups that have a condition, and each await
+ * costs memory.
  */
 export async function decideSend(
   { database, channels, policies, userVisibility, renderer, authors }: Sending,
@@ -52,7 +53,6 @@ export async function decideSend(
 ): Promise<DecidedSend> {
   const { actor, meta, params, content, fresh } = request;
   const policy = await policies.get(meta, fresh);
-  // Most messages need none of the look-ups that have a condition, and each await costs memory.
   const written = isMirrored(params) ? await authorOf({ database, authors }, request) : byActor(actor);
   const { actor: author, statedAt } = written;
   const { seenBy: reader = actor, seenBy: writer = author, linkedChannelIds = [] } = params;
@@ -68,10 +68,9 @@ export async function decideSend(
   const rendering = { actor: reader, author: writer, policy, facts, hidden, linkedChannelIds };
   const { context, groups, botIds, webhookIds } = await referredBy(database, rendering, content);
   const rendered = await renderer.render(actor, content, contextFor(actor, context), topicOf(destination));
-  const { mentions, pages } = rendered;
-  const { userIds } = mentions;
-  const mentioned = mentionsAnybody(mentions)
-    ? await mentionedBy(database, sender, { mentions, groups }, destination)
+  const { userIds } = rendered.mentions;
+  const mentioned = mentionsAnybody(rendered.mentions)
+    ? await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination)
     : nobodyMentioned;
   const called = botIds.size > 0 ? await calledBots(database, actor.realmId, destination, { userIds, botIds }) : [];
   const webhooks = triggeredWebhooks([actor, author], destination, { userIds, webhookIds, called });
@@ -79,9 +78,7 @@ export async function decideSend(
   const references = referencesOfSend(mayLinkFiles(content) ? await filesShared(database, request) : []);
   const widget = widgetOf(content, params.widget_content);
   const sent = widget ? await sentWidget(database, author.userId, widget) : noWidget;
-  const isRead = arrivesRead(destination, params);
-  const unreadFor = isRead ? await unreadForOf(database, actor.realmId, destination, params) : undefined;
-  const receivers = { audience: destination.audience, called };
+  const unreadFor = await unreadForOf(database, actor.realmId, destination, params);
   const message = messageOf({
     author,
     statedAt,
@@ -94,26 +91,23 @@ export async function decideSend(
     mentioned,
     submessages: sent.submessages,
     emailHiddenFrom: hidesEmail(author) ? await emailHiddenFrom(database, author, readersOf(destination)) : undefined,
-    unknownSender: await unknownActor({ userVisibility, policies }, author, meta, receivers),
+    unknownSender: await unknownActor({ userVisibility, policies }, author, meta, { ...destination, called }),
     unreadFor,
     called,
   });
   const people = { ...actor.basis, ...reader.basis, ...written.basis };
-  const jobs = { rows: (fromEnd: number) => jobRowsOfSend(content, pages, fromEnd) };
-  const parts = [message, references, jobs, sent, preferences, webhooks];
+  const parts = [message, references, jobsOfSend(content, rendered.pages), sent, preferences, webhooks];
   return {
     basis: { ...people, ...realmVersions(policy), ...destination.basis, ...ofGroups },
-    events: [
-      message.event,
-      ...references.events,
-      ...preferences.events,
-      ...(destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : []),
-    ],
+    events: [message.event, ...references.events, ...preferences.events, ...acquaintedBy(destination, policy, facts)],
     numbered: (fromEnd) => parts.flatMap((part) => part.rows(fromEnd)),
     hasWebhooks: webhooks.areAny,
     newVisibilityPolicy: preferences.own,
   };
 }
+
+const acquaintedBy = (destination: Destination, policy: RealmPolicy, facts: SenderFacts): LogEvent[] =>
+  destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : [];
 
 const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, basis: {} });
 

@@ -5,24 +5,19 @@ import { visibility } from '../user-topics.ts';
 import type { Destination } from './destination.ts';
 import type { Params } from './send-params.ts';
 
-type Reading = Pick<Params, 'isResolution' | 'readBy'>;
-
-const isArchived = (destination: Destination): boolean =>
-  destination.kind === 'channel' && destination.channel.is_archived;
-
-/** Whether a message is a notice that arrives read for some users. */
-export const arrivesRead = (destination: Destination, { isResolution, readBy }: Reading): boolean =>
-  isResolution === true || readBy !== undefined || isArchived(destination);
-
-/** Returns the users for whom such a notice is unread. */
+/**
+ * Returns the users for whom a notice of a bot is unread; it arrives read for all others. Undefined if all receive it
+ * unread.
+ */
 export async function unreadForOf(
   executor: Executor,
   realmId: number,
   destination: Destination,
-  { isResolution, readBy }: Reading,
-): Promise<number[]> {
+  { isResolution, readBy }: Pick<Params, 'isResolution' | 'readBy'>,
+): Promise<number[] | undefined> {
   // Only a notice that the channel was archived, or changed afterwards, arrives there.
-  if (isArchived(destination)) return [];
+  if (destination.kind === 'channel' && destination.channel.is_archived) return [];
+  if (!isResolution && readBy === undefined) return undefined;
   const unread = isResolution ? await unreadOfResolution(executor, realmId, destination) : idsOf(destination.audience);
   return unread.filter((id) => id !== readBy);
 }
