@@ -9,14 +9,14 @@ import { relativeUrl, safeTarget } from './url.ts';
 const FILE_SUFFIXES = new Set(['java', 'md', 'mov', 'py', 'zip']);
 const TOP_LEVEL = new Set(domains.filter((domain) => !FILE_SUFFIXES.has(domain)));
 
-const WORD = /[^\s]+/g;
 const MAY_PRECEDE = /['"(,:<]/;
 const PUNCTUATION = '!:;?),.\'">';
 const WITH_SCHEME = /^https?:\/\/[\p{L}\p{M}\p{N}_.:@-]+$/u;
 const DOMAIN = /^(?:[\p{L}\p{M}\p{N}_-]+\.)+([\p{L}\p{M}\p{N}_-]+)$/u;
 const MAIL = /^[\p{L}\p{M}\p{N}_.-]+@[\p{L}\p{M}\p{N}_.-]+\.[\p{L}\p{M}\p{N}_]+$/u;
 const BITCOIN = /^bitcoin:[13][a-km-zA-HJ-NP-Z1-9]{25,34}$/;
-const MAY_HOLD_LINK = /[./:@]/;
+/** A word with a sign that every address has before its last character. */
+const MAY_BE_LINK = /(?<!\S)\S*?[./:@]\S+/g;
 
 export interface FoundUrl {
   start: number;
@@ -26,13 +26,12 @@ export interface FoundUrl {
 
 /** Bare addresses: up to the next space, without trailing punctuation, with balanced parentheses. */
 export const autoLink: InlineRule = (content, inline) => {
-  if (!MAY_HOLD_LINK.test(content)) return content;
   let result = '';
   let at = 0;
   for (const { start, end, url } of findUrls(content, inline.run)) {
     const href = safeTarget(url);
     if (href === undefined) continue;
-    const shown = inline.expand(entity(url, inline, () => []));
+    const shown = inline.expand(entity(url, inline));
     const link = element('a', { href: relativeUrl(href, inline.run.context.realmUrl) }, shown);
     result += content.slice(at, start) + inline.mark([link], url);
     at = end;
@@ -41,9 +40,9 @@ export const autoLink: InlineRule = (content, inline) => {
 };
 
 export function findUrls(content: string, run: { stepsLeft: number }): FoundUrl[] {
-  return [...content.matchAll(WORD)].flatMap((match) => {
+  if (content.search(MAY_BE_LINK) < 0) return [];
+  return [...content.matchAll(MAY_BE_LINK)].flatMap((match) => {
     const [word] = match;
-    if (!MAY_HOLD_LINK.test(word)) return [];
     const found = urlIn(word, run);
     return found ? [{ start: match.index + found.start, end: match.index + found.end, url: found.url }] : [];
   });

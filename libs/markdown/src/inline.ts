@@ -4,10 +4,10 @@ import { MARK_END, MARK_START } from './source.ts';
 import { spend } from './steps.ts';
 
 /**
- * Replaces recognized markup in the content by marks that represent nodes (`inline.mark`). Text inside a node that
- * later rules shall process is passed to `later`.
+ * Replaces recognized markup in the content by marks that represent nodes (`inline.mark`). `next`: the place of the rule
+ * after it; the later rules process the text inside a node by `inline.parse(text, next)`.
  */
-export type InlineRule = (content: string, inline: Inline, later: (content: string) => Node[]) => string;
+export type InlineRule = (content: string, inline: Inline, next: number) => string;
 
 const MARK = new RegExp(`${MARK_START}(\\d+)${MARK_END}`);
 const ALL_MARKS = new RegExp(MARK, 'g');
@@ -24,16 +24,13 @@ export class Inline {
     this.#rules = rules;
   }
 
-  parse(content: string): Node[] {
-    return this.#from(0, content);
-  }
-
-  #from(first: number, content: string): Node[] {
+  /** The nodes of a text, by the rules from the place `first` on. */
+  parse(content: string, first = 0): Node[] {
     if (content === '') return [];
     let current = content;
     for (let i = first; i < this.#rules.length; i++) {
       spend(this.run, 1 + current.length);
-      current = this.#rules[i]?.(current, this, (inner) => this.#from(i + 1, inner)) ?? current;
+      current = this.#rules[i]?.(current, this, i + 1) ?? current;
     }
     return this.expand(current);
   }

@@ -39,13 +39,7 @@ export const link: InlineRule = (content, inline) => {
 function linked(inner: string, { href, title }: Target, inline: Inline): Node[] {
   const url = relativeUrl(href, inline.run.context.realmUrl);
   const shown = inner.trim() === '' ? url : inner;
-  return [
-    element(
-      'a',
-      { href: url, ...(title === undefined ? {} : { title }) },
-      inline.expand(entity(shown, inline, () => [])),
-    ),
-  ];
+  return [element('a', { href: url, ...(title === undefined ? {} : { title }) }, inline.expand(entity(shown, inline)))];
 }
 
 function embedded(inner: string, href: string, inline: Inline): Node[] | undefined {

@@ -19,7 +19,7 @@ export const linkifiers: InlineRule = (content, inline) => {
       const link = element(
         'a',
         { href: relativeUrl(href, run.context.realmUrl) },
-        inline.expand(entity(shown, inline, () => [])),
+        inline.expand(entity(shown, inline)),
       );
       result += current.slice(at, start) + inline.mark([link], shown);
       at = end;

@@ -6,11 +6,11 @@ const serverEmoji = { name: 'zulip', url: '/static/generated/emoji/images/emoji/
 
 export function lookupsOf(context: RenderContext): Lookups {
   const users = byName(context.users);
-  const usersById = new Map(context.users.map((user) => [user.id, user]));
-  const channels = new Map([...context.channels].reverse().map((channel) => [channel.name, channel]));
+  const usersById = keyed(context.users, ({ id }) => id);
+  const channels = keyed(context.channels.toReversed(), ({ name }) => name);
   const topicKey = (channelId: number, name: string): string => `${channelId} ${name.toLowerCase()}`;
-  const topics = new Map(context.topics.map((topic) => [topicKey(topic.channelId, topic.name), topic.messageId]));
-  const emoji = new Map([...context.emoji].reverse().map((one) => [one.name, one]));
+  const topics = keyed(context.topics, ({ channelId, name }) => topicKey(channelId, name));
+  const emoji = keyed(context.emoji.toReversed(), ({ name }) => name);
   return {
     user: ({ name, id }) => {
       if (id === undefined) return users(name ?? '');
@@ -19,7 +19,7 @@ export function lookupsOf(context: RenderContext): Lookups {
     },
     group: byName(context.groups),
     channel: (name) => channels.get(name),
-    latestMessageId: (channelId, topic) => topics.get(topicKey(channelId, topic)),
+    latestMessageId: (channelId, topic) => topics.get(topicKey(channelId, topic))?.messageId,
     emoji: (name) => {
       const own = emoji.get(name);
       if (own) return { kind: 'realm', url: own.url };
@@ -30,9 +30,15 @@ export function lookupsOf(context: RenderContext): Lookups {
   };
 }
 
+const none = new Map<never, never>();
+
+/** The objects by key; of several with the same key the last. Most messages refer to none. */
+const keyed = <K, T>(list: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, T> =>
+  list.length === 0 ? none : new Map(list.map((one) => [keyOf(one), one]));
+
 /** An exact match takes precedence over one that differs in case; among several the first listed. */
 function byName(list: readonly Mentionable[]): (name: string) => Mentionable | undefined {
-  const exact = new Map([...list].reverse().map((one) => [one.name, one]));
-  const anyCase = new Map([...list].reverse().map((one) => [one.name.toLowerCase(), one]));
+  const exact = keyed(list.toReversed(), ({ name }) => name);
+  const anyCase = keyed(list.toReversed(), ({ name }) => name.toLowerCase());
   return (name) => exact.get(name) ?? anyCase.get(name.toLowerCase());
 }

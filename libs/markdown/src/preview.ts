@@ -33,6 +33,7 @@ export interface Links {
 export function addPreviews(root: Element, context: RenderContext): Links {
   const found: FoundLink[] = [];
   collect({ parent: root, grandparent: undefined, isQuoted: false, depth: 0 }, found);
+  if (found.length === 0) return { hasLink: false, hasImage: false, links: [], pages: [] };
   const links = [...new Set(found.map(({ href }) => href))];
   // Outer links first: of several links to one address only the first gets a preview.
   const linked = found.filter(({ link, isQuoted }) => link.tag === 'a' && !isQuoted).sort((a, b) => a.depth - b.depth);

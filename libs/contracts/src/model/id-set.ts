@@ -5,7 +5,7 @@
 export type IdSet = { ids: number[] } | { offset: number; bits: string };
 
 export function idSet(values: Iterable<number>): IdSet {
-  const ids = [...new Set(values)].sort((a, b) => a - b);
+  const ids = [...values].sort((a, b) => a - b).filter((id, at, all) => id !== all[at - 1]);
   const first = ids[0];
   const last = ids.at(-1);
   if (first === undefined || last === undefined) return { ids: [] };

@@ -28,12 +28,15 @@ export const topicOfName = (name: string): string =>
 /** Postgres stores neither NUL nor half of a surrogate pair. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
-/** Whether a text or key of the value is like this. Recursive, so only for values of bounded depth. */
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Whether a text or key of the value is like this. Recursive, so only for plain values of bounded depth. */
 export function holdsText(value: unknown, isLike: (text: string) => boolean): boolean {
   if (typeof value === 'string') return isLike(value);
-  if (Array.isArray(value)) return value.some((item) => holdsText(item, isLike));
-  if (typeof value === 'object' && value !== null)
-    return Object.entries(value).some(([key, item]) => isLike(key) || holdsText(item, isLike));
+  // Loops without functions and lists of keys: all that requests write is checked.
+  if (Array.isArray(value)) {
+    for (const item of value) if (holdsText(item, isLike)) return true;
+  } else if (isRecord(value)) for (const key in value) if (isLike(key) || holdsText(value[key], isLike)) return true;
   return false;
 }
 

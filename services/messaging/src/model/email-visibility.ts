@@ -21,17 +21,19 @@ export const whoHidesEmail = (
     SELECT v.user_id ${choice(realmId)} AND v.user_id = ANY(ARRAY(${userIds}))
       AND v.user_id <> ${viewer.userId} AND ${viewer.role} > ${leastRole}`;
 
+/** Whether some users may not see the author's real address: then the address visible to all is another one. */
+export const hidesEmail = ({ userId, isBot, email }: Pick<Actor, 'userId' | 'isBot' | 'email'>): boolean =>
+  !isBot && email.startsWith(`user${userId}@`);
+
 /**
  * The receivers (or all users, if an open channel is read by others too) who may not see the sender's real address;
- * undefined if everyone may. No look-up is needed if the address in the event is not a real one.
+ * undefined if everyone may.
  */
 export async function emailHiddenFrom(
   executor: Executor,
-  { realmId, userId, isBot }: Pick<Actor, 'realmId' | 'userId' | 'isBot'>,
-  email: string,
+  { realmId, userId }: Pick<Actor, 'realmId' | 'userId'>,
   receivers: IdSet | 'realm',
 ): Promise<IdSet | undefined> {
-  if (isBot || !email.startsWith(`user${userId}@`)) return undefined;
   const among =
     receivers === 'realm' ? sql.fragment`true` : sql.fragment`s.user_id = ANY(${sql.array(idsOf(receivers), 'int4')})`;
   const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`

@@ -9,8 +9,10 @@ const intoJobs: InsertNumbered = (rows) => sql.unsafe`
   SELECT m.realm_id, m.number, ${hashOf(sql.fragment`m.content`)}, m.urls FROM ${rows(sql.fragment`content text, urls text[]`)} m`;
 
 /** The job of a message that is sent, if it links pages. `pages` is empty unless the realm wants previews. */
-export const jobRowsOfSend = (content: string, pages: readonly string[], fromEnd: number): Numbered[] =>
-  pages.length === 0 ? [] : [{ into: intoJobs, row: { from_end: fromEnd, content, urls: pages } }];
+export const jobsOfSend = (content: string, pages: readonly string[]) => ({
+  rows: (from_end: number): Numbered[] =>
+    pages.length === 0 ? [] : [{ into: intoJobs, row: { from_end, content, urls: pages } }],
+});
 
 /** The job of a message that is edited. A job of the previous text ends by itself, because the text is another one. */
 export async function replaceJob(

@@ -9,9 +9,12 @@ const maxReferences = 100;
 const referenceRow = z.object({ id: z.number(), owner_id: z.number() });
 const idRow = z.object({ id: z.number() });
 
+/** Whether a text may link files. */
+export const mayLinkFiles = (content: string): boolean => content.includes('/user_uploads/');
+
 /** The random path components of the files that a text links. */
 function tokensIn(realmId: number, content: string): string[] {
-  if (!content.includes('/user_uploads/')) return [];
+  if (!mayLinkFiles(content)) return [];
   const found = [...content.matchAll(/\/user_uploads\/(\d{1,10})\/[\w-]{1,4}\/([\w-]{16,40})\//g)];
   return [...new Set(found.flatMap(([, realm, token]) => (Number(realm) === realmId && token ? [token] : [])))].slice(
     0,

@@ -1,4 +1,4 @@
-import type { Actor, IdSet } from '@natter/contracts';
+import type { Actor, IdSet, LogEvent, RealmPolicy } from '@natter/contracts';
 import type { Database, Decided } from '@natter/database';
 import type { RenderContext } from '@natter/markdown';
 import type { Renderer } from '@natter/renderer';
@@ -6,23 +6,24 @@ import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/
 import { acquainted } from '../acquaintance.ts';
 import type { Authors } from '../authors.ts';
 import type { ChannelCache } from '../channel-cache.ts';
-import { emailHiddenFrom } from '../email-visibility.ts';
-import { filesReferredBy, referencesOfSend } from '../files/references.ts';
+import { emailHiddenFrom, hidesEmail } from '../email-visibility.ts';
+import { filesReferredBy, mayLinkFiles, referencesOfSend } from '../files/references.ts';
 import { groupVersions } from '../group-versions.ts';
-import { jobRowsOfSend } from '../preview-job.ts';
+import { jobsOfSend } from '../preview-job.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { type Destination, findDestination } from './destination.ts';
-import { calledBots, mentionedBy } from './mention-rights.ts';
+import { calledBots, mentionedBy, mentionsAnybody, nobodyMentioned } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
-import { authorOf, invalidMirrored } from './mirrored.ts';
+import { type Author, authorOf, invalidMirrored, isMirrored } from './mirrored.ts';
 import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
-import { mentionsGroup, type Referred, referredBy } from './render-context.ts';
+import { mentionsGroup, referredBy } from './render-context.ts';
 import { unreadForOf } from './resolution-notice.ts';
 import type { SendRequest } from './send-params.ts';
-import { senderFacts } from './sender-facts.ts';
+import { type SenderFacts, senderFacts } from './sender-facts.ts';
 import { topicPreferencesAfter } from './topic-preferences.ts';
 import { triggeredWebhooks } from './triggered-webhooks.ts';
-import { widgetOfSend } from './widget-of-send.ts';
+import { widgetOf } from './widget-command.ts';
+import { noWidget, sentWidget } from './widget-of-send.ts';
 
 export interface Sending {
   database: Database;
@@ -43,7 +44,8 @@ export interface DecidedSend extends Decided {
 
 /**
  * Decides a send completely: destination, permission, mentions, rendering. Pure except for a constant number of
- * look-ups, however many users receive it.
+ * look-ups, however many users receive it. Most messages need none of the look-ups that have a condition, and each await
+ * costs memory.
  */
 export async function decideSend(
   { database, channels, policies, userVisibility, renderer, authors }: Sending,
@@ -51,8 +53,9 @@ export async function decideSend(
 ): Promise<DecidedSend> {
   const { actor, meta, params, content, fresh } = request;
   const policy = await policies.get(meta, fresh);
-  const { actor: author, ...mirrored } = await authorOf({ database, authors }, request);
-  const { seenBy: reader = actor, seenBy: writer = author } = params;
+  const written = isMirrored(params) ? await authorOf({ database, authors }, request) : byActor(actor);
+  const { actor: author, statedAt } = written;
+  const { seenBy: reader = actor, seenBy: writer = author, linkedChannelIds = [] } = params;
   const hidden = await userVisibility.hiddenFrom(reader, meta, policy);
   if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
   const destination = await findDestination({ database, channels, hidden }, request, policy, author.userId);
@@ -60,23 +63,25 @@ export async function decideSend(
   const ofGroups = usesGroups ? await groupVersions(database, actor.realmId) : {};
   const conversation = conversationOf(destination);
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
-  const people = { ...actor.basis, ...reader.basis, ...mirrored.basis };
   const sender = { actor, author, policy, facts, hidden };
   if (destination.kind === 'direct') await requireDirectAllowed(database, sender, destination.people);
-  const { linkedChannelIds = [] } = params;
-  const named = await referredBy(database, { ...sender, actor: reader, author: writer, linkedChannelIds }, content);
-  const rendered = await renderer.render(actor, content, contextFor(actor, named), topicOf(destination));
-  const mentioned = await mentionedBy(database, sender, { ...rendered, ...named }, destination);
+  const rendering = { actor: reader, author: writer, policy, facts, hidden, linkedChannelIds };
+  const { context, groups, botIds, webhookIds } = await referredBy(database, rendering, content);
+  const rendered = await renderer.render(actor, content, contextFor(actor, context), topicOf(destination));
   const { userIds } = rendered.mentions;
-  const called = await calledBots(database, actor.realmId, destination, { userIds, ...named });
-  const webhooks = triggeredWebhooks([actor, author], destination, { userIds, ...named, called });
+  const mentioned = mentionsAnybody(rendered.mentions)
+    ? await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination)
+    : nobodyMentioned;
+  const called = botIds.size > 0 ? await calledBots(database, actor.realmId, destination, { userIds, botIds }) : [];
+  const webhooks = triggeredWebhooks([actor, author], destination, { userIds, webhookIds, called });
   const preferences = await topicPreferencesAfter(database, sender, destination, params.isContested ? [] : userIds);
-  const references = referencesOfSend(await filesShared(database, request));
-  const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
+  const references = referencesOfSend(mayLinkFiles(content) ? await filesShared(database, request) : []);
+  const widget = widgetOf(content, params.widget_content);
+  const sent = widget ? await sentWidget(database, author.userId, widget) : noWidget;
   const unreadFor = await unreadForOf(database, actor.realmId, destination, params);
   const message = messageOf({
     author,
-    statedAt: mirrored.statedAt,
+    statedAt,
     meta,
     params,
     content,
@@ -84,32 +89,27 @@ export async function decideSend(
     facts,
     rendered,
     mentioned,
-    submessages: widget.submessages,
-    emailHiddenFrom: await emailHiddenFrom(database, author, author.email, readersOf(destination)),
+    submessages: sent.submessages,
+    emailHiddenFrom: hidesEmail(author) ? await emailHiddenFrom(database, author, readersOf(destination)) : undefined,
     unknownSender: await unknownActor({ userVisibility, policies }, author, meta, { ...destination, called }),
     unreadFor,
     called,
   });
+  const people = { ...actor.basis, ...reader.basis, ...written.basis };
+  const parts = [message, references, jobsOfSend(content, rendered.pages), sent, preferences, webhooks];
   return {
     basis: { ...people, ...realmVersions(policy), ...destination.basis, ...ofGroups },
-    events: [
-      message.event,
-      ...references.events,
-      ...preferences.events,
-      ...(destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : []),
-    ],
-    numbered: (fromEnd) => [
-      ...message.rows(fromEnd),
-      ...references.rows(fromEnd),
-      ...jobRowsOfSend(content, rendered.pages, fromEnd),
-      ...widget.rows(fromEnd),
-      ...preferences.rows(fromEnd),
-      ...webhooks.rows(fromEnd),
-    ],
+    events: [message.event, ...references.events, ...preferences.events, ...acquaintedBy(destination, policy, facts)],
+    numbered: (fromEnd) => parts.flatMap((part) => part.rows(fromEnd)),
     hasWebhooks: webhooks.areAny,
     newVisibilityPolicy: preferences.own,
   };
 }
+
+const acquaintedBy = (destination: Destination, policy: RealmPolicy, facts: SenderFacts): LogEvent[] =>
+  destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : [];
+
+const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, basis: {} });
 
 /** Notices of bots contain text of users, who may not share all files that a bot sees. */
 async function filesShared(database: Database, { actor, meta, params, content }: SendRequest): Promise<number[]> {
@@ -118,7 +118,7 @@ async function filesShared(database: Database, { actor, meta, params, content }:
 }
 
 /** The bots of the server notify by their message alone, because it may quote mentions. */
-const contextFor = (actor: Actor, { context }: Referred): RenderContext =>
+const contextFor = (actor: Actor, context: RenderContext): RenderContext =>
   actor.isSystemBot ? { ...context, areMentionsSilent: true } : context;
 
 const topicOf = (destination: Destination): string => (destination.kind === 'channel' ? destination.topic : '');

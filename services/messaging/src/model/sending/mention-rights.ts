@@ -37,6 +37,12 @@ export interface Mentioned {
   mentionsChannel: boolean;
 }
 
+/** The result of most messages. */
+export const nobodyMentioned: Mentioned = { userIds: [], topicUserIds: [], mentionsChannel: false };
+
+export const mentionsAnybody = ({ userIds, groupIds, channelWildcard, topicWildcard }: Rendered['mentions']): boolean =>
+  userIds.length + groupIds.length > 0 || channelWildcard || topicWildcard;
+
 /** The mentioned users among the receivers; refuses mentions that the sender may not make. */
 export async function mentionedBy(
   executor: Executor,

@@ -2,7 +2,7 @@ import { type Actor, badRequest, type ChatError } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import type { Authors } from '../authors.ts';
 import { findPeopleByEmail } from '../people.ts';
-import type { SendRequest } from './send-params.ts';
+import type { Params, SendRequest } from './send-params.ts';
 
 /** The named sender of a message. The rights of the actor who sends it limit the message. */
 export interface Author {
@@ -16,20 +16,24 @@ export interface Author {
 /** Difference of clocks that a stated time may have. */
 const skewSeconds = 60;
 
+const isForged = ({ forged }: Params): boolean => forged === 'yes' || forged === 'true';
+
+/** Whether the request states who wrote the message, or when. */
+export const isMirrored = (params: Params): boolean => params.sender !== undefined || isForged(params);
+
 /**
- * The author of a message: the actor, or the user whom a mirroring bot names. The bot sends by its own rights, so that it
+ * The author of a mirrored message: the actor, or the user whom a mirroring bot names. The bot sends by its own rights, so that it
  * writes to no channel and refers to no file of the author that it could not use itself.
  */
 export async function authorOf(
   { database, authors }: { database: Database; authors: Authors },
-  { actor, meta, params: { sender, forged, time }, fresh }: SendRequest,
+  { actor, meta, params, fresh }: SendRequest,
 ): Promise<Author> {
-  const isForged = forged === 'yes' || forged === 'true';
-  if (sender === undefined && !isForged) return { actor, statedAt: undefined, basis: {} };
+  const { sender, time } = params;
   // The actor may be older than its right. The commit compares the versions, and repeats the decision with a fresh actor.
   const holder = actor.mayForgeSender ? actor : await authors.get(meta, actor.userId, true);
   if (!holder.mayForgeSender) throw notAuthorized();
-  const statedAt = isForged ? time : undefined;
+  const statedAt = isForged(params) ? time : undefined;
   if (statedAt !== undefined && statedAt > Date.now() / 1000 + skewSeconds)
     throw badRequest('The time of a message must not be in the future');
   if (sender === undefined) return { actor, statedAt, basis: {} };

@@ -1,7 +1,6 @@
 import { type Actor, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { hasEmoticons, type MarkdownSource, type RenderContext } from '@natter/markdown';
-import { emptyContext } from '@natter/renderer';
 import { z } from 'zod';
 import { externalContentKey } from '../external-content-key.ts';
 import { isWebhook } from '../people.ts';
@@ -13,6 +12,7 @@ const nameRow = z.object({ id: z.number(), name: z.string() });
 const personRow = nameRow.extend({ is_bot: z.boolean(), is_active: z.boolean(), is_webhook: z.boolean() });
 const groupRow = nameRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
 type Named = z.infer<typeof nameRow>;
+type Person = z.infer<typeof personRow>;
 type NamedGroup = z.infer<typeof groupRow>;
 const emojiRow = z.object({ id: z.string(), name: z.string(), url: z.string() });
 
@@ -77,12 +77,11 @@ export async function referredBy(
       : await executor.any(sql.type(emojiRow)`
           SELECT id, name, source_url AS url FROM messaging.realm_emoji WHERE realm_id = ${realmId} AND NOT is_deactivated AND name = ANY(${sql.array(emojiNames, 'text')})`);
   const context: RenderContext = {
-    ...emptyContext,
     realmUrl: policy.url,
     users: people.map(({ id, name, is_active }) => ({ id, name, isDeactivated: !is_active })),
     groups: groups.map(({ id, name, is_deactivated }) => ({ id, name, isDeactivated: is_deactivated })),
     channels,
-    topics: await topicsSeen(executor, actor, channels, content),
+    topics: channels.length === 0 ? [] : await topicsSeen(executor, actor, channels, content),
     linkifiers,
     translateEmoticons: hasEmoticons(content) && (await isOn(executor, realmId, author.userId, 'translate_emoticons')),
     emoji,
@@ -93,10 +92,13 @@ export async function referredBy(
       ? { externalContentKey: await externalContentKey(executor, realmId) }
       : {}),
   };
-  const idsWhere = (property: 'is_bot' | 'is_webhook') =>
-    new Set(people.filter((person) => person[property]).map((person) => person.id));
-  return { context, groups, botIds: idsWhere('is_bot'), webhookIds: idsWhere('is_webhook') };
+  return { context, groups, botIds: idsWhere(people, 'is_bot'), webhookIds: idsWhere(people, 'is_webhook') };
 }
+
+const nobody: ReadonlySet<number> = new Set();
+
+const idsWhere = (people: readonly Person[], property: 'is_bot' | 'is_webhook'): ReadonlySet<number> =>
+  people.length === 0 ? nobody : new Set(people.filter((person) => person[property]).map((person) => person.id));
 
 async function channelsSeen(
   executor: Executor,
@@ -149,7 +151,9 @@ async function topicsSeen(
 }
 
 const namesIn = (content: MarkdownSource, pattern: RegExp): string[] =>
-  [...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()).slice(0, 500);
+  content.search(pattern) < 0
+    ? []
+    : [...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()).slice(0, 500);
 /** Lower-cased by the database, because other implementations differ for some letters. */
 const lowered = (names: readonly string[]) =>
   sql.fragment`ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n)`;

@@ -64,6 +64,7 @@ export async function topicPreferencesAfter(
   // The author, and users who do not receive the message, get no preference by a mention.
   const others = mentionedIds.filter((id) => id !== author.userId && hasId(destination.audience, id));
   const ofOthers = others.length === 0 ? [] : await givenToMentioned(executor, actor, destination, others);
+  if (ofSender.length + ofOthers.length === 0) return nothing;
   const given = await withRoom(executor, actor.realmId, [...ofSender, ...ofOthers]);
   if (given.length === 0) return nothing;
   const updatedSeconds = nowSeconds();

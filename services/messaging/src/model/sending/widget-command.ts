@@ -7,6 +7,10 @@ export interface Widget {
   extra_data: Record<string, unknown>;
 }
 
+/** The widget of a message: the one that a bot gives, or that of a command. */
+export const widgetOf = (content: string, given: string | undefined): Widget | undefined =>
+  given === undefined ? widgetOfCommand(content) : widgetGiven(given);
+
 const itemsIn = (lines: readonly string[]): string[] =>
   lines.map((line) => line.trim().replace(/^[-*]?\s*/, '')).filter((line) => line !== '');
 

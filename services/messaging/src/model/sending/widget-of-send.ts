@@ -1,7 +1,7 @@
 import type { LoggedMessage } from '@natter/contracts';
 import { type Executor, type InsertNumbered, type Numbered, sql } from '@natter/database';
 import { z } from 'zod';
-import { type Widget, widgetGiven, widgetOfCommand } from './widget-command.ts';
+import type { Widget } from './widget-command.ts';
 
 /** The parts that a widget adds to a send: the submessage of the event, and its row. */
 export interface SentWidget {
@@ -10,21 +10,14 @@ export interface SentWidget {
   rows: (fromEnd: number) => Numbered[];
 }
 
-const none: SentWidget = { submessages: [], rows: () => [] };
+export const noWidget: SentWidget = { submessages: [], rows: () => [] };
 
 const intoSubmessages: InsertNumbered = (rows) => sql.unsafe`
   INSERT INTO messaging.submessage (id, realm_id, message_id, sender_id, msg_type, content) OVERRIDING SYSTEM VALUE
   SELECT m.id, m.realm_id, m.number, m.sender_id, m.msg_type, m.content
   FROM ${rows(sql.fragment`id int, sender_id int, msg_type text, content text`)} m`;
 
-export async function widgetOfSend(
-  executor: Executor,
-  senderId: number,
-  content: string,
-  given: string | undefined,
-): Promise<SentWidget> {
-  const widget: Widget | undefined = given === undefined ? widgetOfCommand(content) : widgetGiven(given);
-  if (!widget) return none;
+export async function sentWidget(executor: Executor, senderId: number, widget: Widget): Promise<SentWidget> {
   const { id } = await executor.one(
     sql.type(z.object({ id: z.number() }))`SELECT nextval(pg_get_serial_sequence('messaging.submessage', 'id')) AS id`,
   );
