@@ -1,7 +1,6 @@
 import {
   type Actor,
   ChatError,
-  maxBodyBytes,
   needsActor,
   type Operation,
   type RequestMeta,
@@ -15,6 +14,7 @@ import { sessionOf } from '../authentication/session-cookies.ts';
 import { type AnswerMemory, networkSender } from '../http/answer-memory.ts';
 import type { BodyBudget, BodyLease } from '../http/body-budget.ts';
 import { browserNameOf } from '../http/browser-name.ts';
+import { declaredForm } from '../http/declared-form.ts';
 import { maxFileBytes } from '../http/files.ts';
 import { headerOf } from '../http/headers.ts';
 import type { Sender } from '../http/memory-shares.ts';
@@ -227,7 +227,7 @@ function maxBodyOf(operations: readonly Operation[], actor: Actor | undefined, m
   const ofOne = (operation: Operation): number => {
     const largestFile = actor && maxFileBytes(operation, maxUploadBytes);
     if (largestFile !== undefined) return largestFile + besideFileBytes;
-    return Math.min(maxBodyBytes(operation), actor ? maxFormBytes : maxAnonymousFormBytes);
+    return Math.min(declaredForm(operation).maxBytes, actor ? maxFormBytes : maxAnonymousFormBytes);
   };
   return Math.max(...operations.map(ofOne));
 }

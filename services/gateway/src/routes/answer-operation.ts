@@ -5,7 +5,8 @@ import { type Callers, type Exchange, isPollOf, weightOf } from '../authenticati
 import { ensureCsrfCookie, setSession } from '../authentication/session-cookies.ts';
 import type { AnswerMemory } from '../http/answer-memory.ts';
 import type { BodyTurns } from '../http/body-turns.ts';
-import { discardUnkept, fileParamOf, handOver, sendFile } from '../http/files.ts';
+import { declaredForm } from '../http/declared-form.ts';
+import { discardUnkept, handOver, sendFile } from '../http/files.ts';
 import { headerOf, nameOf } from '../http/headers.ts';
 import { readPage } from '../http/page-pieces.ts';
 import { type Parsed, parseParams } from '../http/parse-params.ts';
@@ -78,10 +79,10 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
       operation.name === serverStatusOperations.getServerStatus.name
         ? context.serverStatus.bytes(meta, () => context.callers.renew(call, meta, admitted.shown.credential))
         : bus.callBytes(operation, params as never, { actor, meta });
-    const fileParam = fileParamOf(operation);
-    if (fileParam === undefined) return { bytes: await send(), ignored };
+    const { fileKey } = declaredForm(operation);
+    if (fileKey === undefined) return { bytes: await send(), ignored };
     const file = await handOver(bus, { operation, meta }, call.files, context.maxUploadBytes);
-    params[fileParam] = file;
+    params[fileKey] = file;
     return { bytes: await discardUnkept(bus, { operation, meta }, file, send), ignored };
   };
   const inTurn = () => context.inTurn(tenantOf({ meta, actor }), answer);
