@@ -69,15 +69,13 @@ export interface Callers {
    * form selects another operation.
    */
   countMore(weight: number, operation: Operation, exchange: Exchange, actor: Actor | undefined): Promise<void>;
-  /**
-   * Counts the body of a request while it arrives, whatever becomes of the request: one for each MiB after the first. The result is
-   * called with the number of bytes that arrived since its last call.
-   */
-  countBody(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): CountBytes;
+  /** Counts the body of a request while it arrives, whatever becomes of the request: one for each MiB after the first. */
+  countBody(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): BodyCount;
 }
 
-export interface CountBytes {
-  (bytes: number): Promise<void>;
+export interface BodyCount {
+  /** Call it with the number of bytes that arrived since the last call. */
+  add(bytes: number): Promise<void> | undefined;
   /** The counts until now. */
   readonly weight: number;
 }
@@ -140,23 +138,28 @@ export function createCallers(options: {
       if (weight <= 0) return;
       const budgets = budgetsOf(operation, request, actor);
       // The request itself was counted before. The sum is at most a whole budget, so it succeeds in a new window.
-      const counted = weightOf(operation) + (request.admitted?.countBytes.weight ?? 0);
+      const counted = weightOf(operation) + (request.admitted?.bodyCount.weight ?? 0);
       const left = Math.max(1, budgets.all[0].rate.limit - counted);
       await spend(reply, budgets, Math.min(weight, left));
     },
     countBody(operation, { request, reply }, actor) {
-      const budgets = budgetsOf(operation, request, actor);
-      // The sum is at most a whole budget, so that the request succeeds in a new window.
-      const most = Math.max(0, budgets.all[0].rate.limit - weightOf(operation));
       let [size, weight] = [0, 0];
-      const count = async (bytes: number): Promise<void> => {
-        size += bytes;
-        const more = Math.min(Math.floor(size / fileUnitBytes), most) - weight;
-        if (more <= 0) return;
-        weight += more;
-        await spend(reply, budgets, more);
+      return {
+        add(bytes) {
+          size += bytes;
+          if (size < fileUnitBytes) return undefined;
+          const budgets = budgetsOf(operation, request, actor);
+          // The sum is at most a whole budget, so that the request succeeds in a new window.
+          const most = Math.max(0, budgets.all[0].rate.limit - weightOf(operation));
+          const more = Math.min(Math.floor(size / fileUnitBytes), most) - weight;
+          if (more <= 0) return undefined;
+          weight += more;
+          return spend(reply, budgets, more);
+        },
+        get weight() {
+          return weight;
+        },
       };
-      return Object.defineProperty(count, 'weight', { get: () => weight }) as CountBytes;
     },
   };
 

@@ -22,7 +22,7 @@ const framingBytes = 256 * 1024;
 export async function readBody(request: FastifyRequest, payload: Readable, turns: BodyTurns): Promise<Buffer> {
   const { admitted } = request;
   if (!admitted) throw bodyTooLarge();
-  const { lease, maxBodyBytes, countBytes } = admitted;
+  const { lease, maxBodyBytes, bodyCount } = admitted;
   const tenant = tenantOf(admitted);
   const checkFraming = framingCheck(request);
   const announced = Number(request.headers['content-length'] ?? maxBodyBytes);
@@ -30,7 +30,7 @@ export async function readBody(request: FastifyRequest, payload: Readable, turns
   let size = 0;
   for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const needed = size + chunk.length;
-    await countBytes(chunk.length);
+    await bodyCount.add(chunk.length);
     if (needed > maxBodyBytes) throw bodyTooLarge();
     checkFraming(chunk.length);
     const take = (): void => {

@@ -8,7 +8,7 @@ import {
 } from '@natter/contracts';
 import { withDeadline } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Callers, type CountBytes, type Exchange, isPollOf, type Shown } from '../authentication/caller.ts';
+import { type BodyCount, type Callers, type Exchange, isPollOf, type Shown } from '../authentication/caller.ts';
 import { checkOrigin } from '../authentication/cross-site.ts';
 import { sessionOf } from '../authentication/session-cookies.ts';
 import { type AnswerMemory, networkSender } from '../http/answer-memory.ts';
@@ -43,8 +43,8 @@ export interface Admitted {
   /** Whose memory the bodies of the request and of its answer use. */
   sender: Sender;
   lease: BodyLease;
-  /** Counts the bytes of the body against the rate limit of the caller. */
-  countBytes: CountBytes;
+  /** Counts the body against the rate limit of the caller. */
+  bodyCount: BodyCount;
   /** Releases the lease of the request, once. It is called at the latest when the response has ended. */
   releaseBody(): void;
   /** Time that the admission took of the request's deadline; receiving the body does not count. */
@@ -121,9 +121,9 @@ export async function admit(
   const releaseBody = onlyOnce(lease.release);
   reply.raw.once('close', releaseBody);
   const spentMs = performance.now() - begunAt;
-  const countBytes = context.callers.countBody(operation, { request, reply }, actor);
+  const bodyCount = context.callers.countBody(operation, { request, reply }, actor);
   request.admitted = {
-    ...{ place, operation, actor, shown, meta, maxBodyBytes, sender, lease, countBytes, releaseBody, spentMs },
+    ...{ place, operation, actor, shown, meta, maxBodyBytes, sender, lease, bodyCount, releaseBody, spentMs },
   };
   return undefined;
 }

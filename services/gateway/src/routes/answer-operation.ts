@@ -66,10 +66,10 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   }
   if (operation.protocol === 'tus' && actor) {
     const { params } = parseParams(operation, fields, path, request.headers);
-    const { lease, place, countBytes } = admitted;
+    const { lease, place, bodyCount } = admitted;
     const base = place.surface === 'json' ? '/json' : '/api/v1';
     return answerTus(bus, {
-      ...{ request, reply, operation, params, actor, meta, lease, countBytes, base, bodyTurns: context.bodyTurns },
+      ...{ request, reply, operation, params, actor, meta, lease, bodyCount, base, bodyTurns: context.bodyTurns },
       inTurn: (work) => context.inTurn(tenantOf({ meta, actor }), work),
     });
   }
