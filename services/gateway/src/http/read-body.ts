@@ -14,14 +14,32 @@ const smallBodyBytes = 65_536;
  */
 const framingBytes = 256 * 1024;
 
-/**
- * The body of an admitted request, copied into one buffer that grows, because chunks of a byte each would take a
- * hundred times their size. Large bodies are received in turns. Stops reading at the limit of the operation, or at the
- * rate limit or the budget of the caller; the connection stays usable for the response.
- */
+interface Receiving {
+  request: FastifyRequest;
+  admitted: NonNullable<FastifyRequest['admitted']>;
+  payload: Readable;
+  turns: BodyTurns;
+}
+
+/** The body of an admitted request. Fails at the limit of the operation, or at the rate limit or the budget of the caller. */
 export async function readBody(request: FastifyRequest, payload: Readable, turns: BodyTurns): Promise<Buffer> {
   const { admitted } = request;
   if (!admitted) throw bodyTooLarge();
+  // Most bodies arrived as a whole during the admission. Then no iterator and no copy is needed.
+  const isReceived = request.raw.complete && !payload.destroyed && payload.readableLength <= smallBodyBytes;
+  if (!isReceived) return receiveBody({ request, admitted, payload, turns });
+  const body: Buffer = payload.read() ?? Buffer.alloc(0);
+  await admitted.bodyCount.add(body.length);
+  if (body.length > admitted.maxBodyBytes) throw bodyTooLarge();
+  if (body.length > 0) admitted.lease.grow(Math.max(body.length, firstBytes));
+  return body;
+}
+
+/**
+ * Copies a body into one buffer that grows, because chunks of a byte each would take a hundred times their size. Large
+ * bodies are received in turns. After a failure the connection stays usable for the response.
+ */
+async function receiveBody({ request, admitted, payload, turns }: Receiving): Promise<Buffer> {
   const { lease, maxBodyBytes, bodyCount } = admitted;
   const tenant = tenantOf(admitted);
   const checkFraming = framingCheck(request);
