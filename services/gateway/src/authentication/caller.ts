@@ -135,7 +135,6 @@ export function createCallers(options: {
       if (more > 0) await spend(reply, budgetsOf(operation, request, undefined), more);
     },
     countMore: async (weight, operation, { request, reply }, actor) => {
-      if (weight <= 0) return;
       const budgets = budgetsOf(operation, request, actor);
       // The request itself was counted before. The sum is at most a whole budget, so it succeeds in a new window.
       const counted = weightOf(operation) + (request.admitted?.bodyCount.weight ?? 0);

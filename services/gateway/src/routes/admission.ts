@@ -37,6 +37,8 @@ export interface Admitted {
   /** The operation of the request's own method. A form may name another one. */
   operation: Operation | undefined;
   actor: Actor | undefined;
+  /** Why the actor may not call the operation. The form may name another one. */
+  refusal: ChatError | undefined;
   shown: Shown;
   meta: RealmMeta;
   maxBodyBytes: number;
@@ -123,7 +125,18 @@ export async function admit(
   const spentMs = performance.now() - begunAt;
   const bodyCount = context.callers.countBody(operation, { request, reply }, actor);
   request.admitted = {
-    ...{ place, operation, actor, shown, meta, maxBodyBytes, sender, lease, bodyCount, releaseBody, spentMs },
+    place,
+    operation,
+    actor,
+    refusal,
+    shown,
+    meta,
+    maxBodyBytes,
+    sender,
+    lease,
+    bodyCount,
+    releaseBody,
+    spentMs,
   };
   return undefined;
 }
@@ -181,7 +194,7 @@ async function identify(
       ? await callers.authenticate({ request, reply }, meta, shown.credential)
       : undefined;
   await callers.countCall(operation, { request, reply }, actor);
-  if (!operation || !actor) return { meta, actor, shown, refusal: undefined };
+  if (!operation || !actor || !refusalOf(operation, actor)) return { meta, actor, shown, refusal: undefined };
   const renew = () => callers.renew({ request, reply }, meta, shown.credential);
   return { meta, shown, ...(await checkCaller(operation, actor, renew)) };
 }

@@ -58,7 +58,8 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     meta.client = nameOf(fields.client);
     delete fields.client;
   }
-  const actor = await actorOf(context, call);
+  const isChecked = operation === admitted.operation && !admitted.refusal;
+  const actor = isChecked ? admitted.actor : await actorOf(context, call);
   if (isPollOf(operation) && actor) {
     const { params, ignored } = parseParams(operation, fields, path);
     const { credential } = admitted.shown;
@@ -126,7 +127,7 @@ async function paramsOf({ callers, bodyTurns }: AnswerContext, call: Call, actor
     : parse();
   const weight = Math.floor(operation.weigh?.(params as never) ?? 0);
   const more = weightOf(operation) - weightOf(admitted.operation) + weight;
-  await callers.countMore(more, operation, call, actor);
+  if (more > 0) await callers.countMore(more, operation, call, actor);
   return { params, ignored };
 }
 
