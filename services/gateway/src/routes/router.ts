@@ -94,11 +94,11 @@ function placeOf({ surface, byMethod }: Shape, values: readonly string[]): Place
     operation(method) {
       const found = byMethod.get(method);
       if (!found) return undefined;
-      const decoded = values.map((value) => decodeText(value.replaceAll('+', '%2B')));
-      return {
-        operation: found.operation,
-        path: Object.fromEntries(found.names.map((name, index) => [name, decoded[index] ?? ''])),
-      };
+      const path: Record<string, string> = {};
+      found.names.forEach((name, index) => {
+        path[name] = decodeText((values[index] ?? '').replaceAll('+', '%2B'));
+      });
+      return { operation: found.operation, path };
     },
   };
 }
