@@ -109,22 +109,10 @@ export function createCallers(options: {
 }): Callers {
   const { authenticator, limiter, rates, slowRefusals } = options;
   return {
-    async identify(operation, exchange, meta, { credential, keyInQuery, optionalSession }) {
-      if (needsActor(operation) || (operation.caller === 'spectator' && isShown(credential)))
-        return authenticate(exchange, meta, credential, purposeOf(operation));
-      // Browsers open files of pages without a header.
-      if (!operation.page || operation.caller !== 'spectator') return undefined;
-      if (keyInQuery !== undefined)
-        return guarded(exchange, true, () => authenticator.authenticateKey(keyInQuery, shownBy(exchange, meta)));
-      if (optionalSession === undefined) return undefined;
-      // Browsers keep sending the cookie of a session that has ended. That is not a guess: the request continues, and
-      // counts, as one without authentication.
-      const attempt = () => authenticator.authenticate({ session: optionalSession }, shownBy(exchange, meta), 'other');
-      return guarded(exchange, false, attempt).catch((error: unknown) => {
-        if (error instanceof ChatError && error.status === 401) return undefined;
-        throw error;
-      });
-    },
+    identify: (operation, exchange, meta, shown) =>
+      needsActor(operation) || (operation.caller === 'spectator' && isShown(shown.credential))
+        ? authenticate(exchange, meta, shown.credential, purposeOf(operation))
+        : identifyVisitor(operation, exchange, meta, shown),
     authenticate: (exchange, meta, credential) => authenticate(exchange, meta, credential, 'other'),
     renew: (exchange, meta, credential) =>
       guarded(exchange, isShown(credential), () => authenticator.renew(credential, shownBy(exchange, meta))),
@@ -142,23 +130,22 @@ export function createCallers(options: {
       await spend(reply, budgets, Math.min(weight, left));
     },
     countBody(operation, { request, reply }, actor) {
-      let [size, weight] = [0, 0];
-      return {
-        add(bytes) {
+      let size = 0;
+      const count = {
+        weight: 0,
+        add(bytes: number) {
           size += bytes;
           if (size < fileUnitBytes) return undefined;
           const budgets = budgetsOf(operation, request, actor);
           // The sum is at most a whole budget, so that the request succeeds in a new window.
           const most = Math.max(0, budgets.all[0].rate.limit - weightOf(operation));
-          const more = Math.min(Math.floor(size / fileUnitBytes), most) - weight;
+          const more = Math.min(Math.floor(size / fileUnitBytes), most) - count.weight;
           if (more <= 0) return undefined;
-          weight += more;
+          count.weight += more;
           return spend(reply, budgets, more);
         },
-        get weight() {
-          return weight;
-        },
       };
+      return count;
     },
   };
 
@@ -176,6 +163,27 @@ export function createCallers(options: {
       realmId,
       all: [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, { who: 'realm', rate: rates.realm }],
     };
+  }
+
+  /** The actor of an operation that answers everyone, if the request shows one that counts. */
+  async function identifyVisitor(
+    operation: Operation,
+    exchange: Exchange,
+    meta: RequestMeta,
+    { keyInQuery, optionalSession }: Shown,
+  ): Promise<Actor | undefined> {
+    // Browsers open files of pages without a header.
+    if (!operation.page || operation.caller !== 'spectator') return undefined;
+    if (keyInQuery !== undefined)
+      return guarded(exchange, true, () => authenticator.authenticateKey(keyInQuery, shownBy(exchange, meta)));
+    if (optionalSession === undefined) return undefined;
+    // Browsers keep sending the cookie of a session that has ended. That is not a guess: the request continues, and
+    // counts, as one without authentication.
+    const attempt = () => authenticator.authenticate({ session: optionalSession }, shownBy(exchange, meta), 'other');
+    return guarded(exchange, false, attempt).catch((error: unknown) => {
+      if (error instanceof ChatError && error.status === 401) return undefined;
+      throw error;
+    });
   }
 
   function authenticate(

@@ -69,17 +69,26 @@ async function receiveBody({ request, admitted, payload, turns }: Receiving): Pr
 }
 
 /** The connection on which the body of a request arrives. */
-export const arrivalOf = (request: FastifyRequest, onCut: () => void): Arrival => ({
-  get mayBeCut() {
-    return !request.raw.complete || request.operationName === eventQueueOperations.getEvents.name;
-  },
-  cut() {
-    const { socket } = request.raw;
+export class BodyArrival implements Arrival {
+  readonly #request: FastifyRequest;
+  readonly #onCut: () => void;
+
+  constructor(request: FastifyRequest, onCut: () => void) {
+    this.#request = request;
+    this.#onCut = onCut;
+  }
+
+  get mayBeCut(): boolean {
+    return !this.#request.raw.complete || this.#request.operationName === eventQueueOperations.getEvents.name;
+  }
+
+  cut(): void {
+    const { socket } = this.#request.raw;
     if (socket.destroyed) return;
-    onCut();
+    this.#onCut();
     socket.destroy();
-  },
-});
+  }
+}
 
 /** Is called with the length of each chunk of a body, before anything of it is read from the socket. */
 export function framingCheck({ raw: { socket } }: FastifyRequest): (chunkBytes: number) => void {

@@ -1,11 +1,4 @@
-import {
-  type Actor,
-  ChatError,
-  needsActor,
-  type Operation,
-  type RequestMeta,
-  refusalOf,
-} from '@natter/contracts';
+import { type Actor, ChatError, needsActor, type Operation, type RequestMeta, refusalOf } from '@natter/contracts';
 import { withDeadline } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type BodyCount, type Callers, type Exchange, isPollOf, type Shown } from '../authentication/caller.ts';
@@ -20,7 +13,7 @@ import { headerOf } from '../http/headers.ts';
 import type { Sender } from '../http/memory-shares.ts';
 import { networkOf } from '../http/network.ts';
 import { answerPreflight, isPreflight } from '../http/other-origins.ts';
-import { arrivalOf, bodyTooLarge } from '../http/read-body.ts';
+import { BodyArrival, bodyTooLarge } from '../http/read-body.ts';
 import { queryFieldsOf } from '../http/request-fields.ts';
 import { setTusSupport, tusMethodOf, tusVersion } from '../http/tus-headers.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
@@ -119,9 +112,9 @@ export async function admit(
     ? { group: `realm:${actor.realmId}`, caller: `user:${actor.realmId}:${personOf(actor)}` }
     : networkSender(request);
   answers.check(sender);
-  const lease = budget.open(sender, arrivalOf(request, context.onSlowBody));
+  const lease = budget.open(sender, new BodyArrival(request, context.onSlowBody));
   const releaseBody = onlyOnce(lease.release);
-  reply.raw.once('close', releaseBody);
+  reply.raw.on('close', releaseBody);
   const spentMs = performance.now() - begunAt;
   const bodyCount = context.callers.countBody(operation, { request, reply }, actor);
   request.admitted = {
@@ -175,13 +168,15 @@ interface Identified {
 /** Identifies the sender of a request, counts the request, and checks whether the sender may call the operation. */
 async function identify(
   { callers, findRealm }: AdmissionContext,
-  { request, reply }: Exchange,
+  exchange: Exchange,
   { place, operation, operations }: Target,
 ): Promise<Identified> {
+  const { request } = exchange;
   const meta = await metaOf(request, findRealm);
   const { surface } = place;
-  checkOrigin(request, { surface, operation, realmUrl: meta.realmUrl });
-  const shown = shownBy(request, { surface, operation, realmUrl: meta.realmUrl });
+  const about = { surface, operation, realmUrl: meta.realmUrl };
+  checkOrigin(request, about);
+  const shown = shownBy(request, about);
   if (meta.client === 'Mozilla') {
     if (surface === 'json') meta.client = browserClient;
     // The list of sessions shows the name of the browser.
@@ -189,13 +184,13 @@ async function identify(
   }
   const isForUsers = operations.every(needsActor);
   const actor = operation
-    ? await callers.identify(operation, { request, reply }, meta, shown)
+    ? await callers.identify(operation, exchange, meta, shown)
     : isForUsers
-      ? await callers.authenticate({ request, reply }, meta, shown.credential)
+      ? await callers.authenticate(exchange, meta, shown.credential)
       : undefined;
-  await callers.countCall(operation, { request, reply }, actor);
+  await callers.countCall(operation, exchange, actor);
   if (!operation || !actor || !refusalOf(operation, actor)) return { meta, actor, shown, refusal: undefined };
-  const renew = () => callers.renew({ request, reply }, meta, shown.credential);
+  const renew = () => callers.renew(exchange, meta, shown.credential);
   return { meta, shown, ...(await checkCaller(operation, actor, renew)) };
 }
 
