@@ -1,7 +1,7 @@
 import { maxBodyBytes, type Operation, type Param } from '@natter/contracts';
 
 /** A parameter that requests send as a field of their form, as a part of their path or as a header. */
-export interface DeclaredParam {
+interface DeclaredParam {
   /** Its key in the parameters. */
   key: string;
   param: Param;
