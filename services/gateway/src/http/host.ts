@@ -45,8 +45,8 @@ export function checkPath({ originalUrl }: FastifyRequest): void {
 }
 
 function isDecodable(url: string): boolean {
+  if (!url.includes('%')) return true;
   const [path = ''] = url.split('?', 1);
-  if (!path.includes('%')) return true;
   try {
     decodeURIComponent(path);
     return true;
