@@ -18,7 +18,12 @@ export function heapBytes(value: unknown): number {
   if (typeof value === 'number') return (value | 0) === value ? 0 : ofNumber;
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + perItem + heapBytes(item), ofArray);
+  return objectBytes(value);
+}
+
+/** The loop makes no list of keys or values. */
+function objectBytes<T extends object>(object: T): number {
   let bytes = ofObject;
-  for (const item of Object.values(value)) bytes += perProperty + heapBytes(item);
+  for (const key in object) bytes += perProperty + heapBytes(object[key]);
   return bytes;
 }

@@ -28,7 +28,7 @@ import { createRefusals } from './rate-limit/refusals.ts';
 import { shareUsage } from './rate-limit/shared-usage.ts';
 import { createSlowRefusals } from './rate-limit/slow-refusals.ts';
 import { admit, besideFileBytes } from './routes/admission.ts';
-import { answerOperation } from './routes/answer-operation.ts';
+import { answerOperation, type Call } from './routes/answer-operation.ts';
 import { createHttpServer } from './routes/http-server.ts';
 import { createRealmFinder } from './routes/realm-of-host.ts';
 import { route } from './routes/route.ts';
@@ -86,13 +86,13 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   };
   serveDocs(server.app);
   const pagePaths = operations.flatMap(({ page }) => page?.path ?? []);
+  const routing = { answer: (call: Call) => answerOperation(context, call), inTurn: lane.run, bodyTurns };
   const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)), pagePaths);
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
     url: '/*',
     onRequest: async (request, reply) => webClient.answer(request, reply) ?? admit(admission, { request, reply }),
-    handler: (request, reply) =>
-      route({ answer: (call) => answerOperation(context, call), inTurn: lane.run, bodyTurns }, { request, reply }),
+    handler: (request, reply) => route(routing, { request, reply }),
   });
   await server.listen();
   await bus.announce('gateway');

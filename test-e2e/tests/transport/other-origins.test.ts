@@ -46,6 +46,17 @@ describe('a page of any origin', () => {
     expect([status, headers]).toEqual([431, expect.stringContaining('\r\naccess-control-allow-origin: *')]);
   });
 
+  test('can follow a queue as server-sent events', async () => {
+    const { id } = await realm.member.queue({ event_types: ['message'], fetch_event_types: [] });
+    const socket = await RawSocket.open(realm.member.url);
+    const path = `/api/v1/events?queue_id=${id}&last_event_id=-1`;
+    const head = `Host: ${realm.host}\r\nAuthorization: ${key}\r\nAccept: text/event-stream`;
+    socket.send(`GET ${path} HTTP/1.1\r\n${head}\r\n\r\n`);
+    await expect.poll(() => socket.received).toContain('retry: 1000');
+    expect(socket.received).toContain('\r\naccess-control-allow-origin: *\r\n');
+    socket.end();
+  });
+
   test.each(['/api/v1/register', '/api/v1/tus', '/api/v1/nothing'])(
     'may send requests to %s with the headers that the API reads',
     async (path) => {

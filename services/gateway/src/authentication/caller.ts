@@ -69,15 +69,13 @@ export interface Callers {
    * form selects another operation.
    */
   countMore(weight: number, operation: Operation, exchange: Exchange, actor: Actor | undefined): Promise<void>;
-  /**
-   * Counts the body of a request while it arrives, whatever becomes of the request: one for each MiB after the first. The result is
-   * called with the number of bytes that arrived since its last call.
-   */
-  countBody(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): CountBytes;
+  /** Counts the body of a request while it arrives, whatever becomes of the request: one for each MiB after the first. */
+  countBody(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): BodyCount;
 }
 
-export interface CountBytes {
-  (bytes: number): Promise<void>;
+export interface BodyCount {
+  /** Call it with the number of bytes that arrived since the last call. */
+  add(bytes: number): Promise<void> | undefined;
   /** The counts until now. */
   readonly weight: number;
 }
@@ -111,22 +109,10 @@ export function createCallers(options: {
 }): Callers {
   const { authenticator, limiter, rates, slowRefusals } = options;
   return {
-    async identify(operation, exchange, meta, { credential, keyInQuery, optionalSession }) {
-      if (needsActor(operation) || (operation.caller === 'spectator' && isShown(credential)))
-        return authenticate(exchange, meta, credential, purposeOf(operation));
-      // Browsers open files of pages without a header.
-      if (!operation.page || operation.caller !== 'spectator') return undefined;
-      if (keyInQuery !== undefined)
-        return guarded(exchange, true, () => authenticator.authenticateKey(keyInQuery, shownBy(exchange, meta)));
-      if (optionalSession === undefined) return undefined;
-      // Browsers keep sending the cookie of a session that has ended. That is not a guess: the request continues, and
-      // counts, as one without authentication.
-      const attempt = () => authenticator.authenticate({ session: optionalSession }, shownBy(exchange, meta), 'other');
-      return guarded(exchange, false, attempt).catch((error: unknown) => {
-        if (error instanceof ChatError && error.status === 401) return undefined;
-        throw error;
-      });
-    },
+    identify: (operation, exchange, meta, shown) =>
+      needsActor(operation) || (operation.caller === 'spectator' && isShown(shown.credential))
+        ? authenticate(exchange, meta, shown.credential, purposeOf(operation))
+        : identifyVisitor(operation, exchange, meta, shown),
     authenticate: (exchange, meta, credential) => authenticate(exchange, meta, credential, 'other'),
     renew: (exchange, meta, credential) =>
       guarded(exchange, isShown(credential), () => authenticator.renew(credential, shownBy(exchange, meta))),
@@ -137,26 +123,29 @@ export function createCallers(options: {
       if (more > 0) await spend(reply, budgetsOf(operation, request, undefined), more);
     },
     countMore: async (weight, operation, { request, reply }, actor) => {
-      if (weight <= 0) return;
       const budgets = budgetsOf(operation, request, actor);
       // The request itself was counted before. The sum is at most a whole budget, so it succeeds in a new window.
-      const counted = weightOf(operation) + (request.admitted?.countBytes.weight ?? 0);
+      const counted = weightOf(operation) + (request.admitted?.bodyCount.weight ?? 0);
       const left = Math.max(1, budgets.all[0].rate.limit - counted);
       await spend(reply, budgets, Math.min(weight, left));
     },
     countBody(operation, { request, reply }, actor) {
-      const budgets = budgetsOf(operation, request, actor);
-      // The sum is at most a whole budget, so that the request succeeds in a new window.
-      const most = Math.max(0, budgets.all[0].rate.limit - weightOf(operation));
-      let [size, weight] = [0, 0];
-      const count = async (bytes: number): Promise<void> => {
-        size += bytes;
-        const more = Math.min(Math.floor(size / fileUnitBytes), most) - weight;
-        if (more <= 0) return;
-        weight += more;
-        await spend(reply, budgets, more);
+      let size = 0;
+      const count = {
+        weight: 0,
+        add(bytes: number) {
+          size += bytes;
+          if (size < fileUnitBytes) return undefined;
+          const budgets = budgetsOf(operation, request, actor);
+          // The sum is at most a whole budget, so that the request succeeds in a new window.
+          const most = Math.max(0, budgets.all[0].rate.limit - weightOf(operation));
+          const more = Math.min(Math.floor(size / fileUnitBytes), most) - count.weight;
+          if (more <= 0) return undefined;
+          count.weight += more;
+          return spend(reply, budgets, more);
+        },
       };
-      return Object.defineProperty(count, 'weight', { get: () => weight }) as CountBytes;
+      return count;
     },
   };
 
@@ -174,6 +163,27 @@ export function createCallers(options: {
       realmId,
       all: [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, { who: 'realm', rate: rates.realm }],
     };
+  }
+
+  /** The actor of an operation that answers everyone, if the request shows one that counts. */
+  async function identifyVisitor(
+    operation: Operation,
+    exchange: Exchange,
+    meta: RequestMeta,
+    { keyInQuery, optionalSession }: Shown,
+  ): Promise<Actor | undefined> {
+    // Browsers open files of pages without a header.
+    if (!operation.page || operation.caller !== 'spectator') return undefined;
+    if (keyInQuery !== undefined)
+      return guarded(exchange, true, () => authenticator.authenticateKey(keyInQuery, shownBy(exchange, meta)));
+    if (optionalSession === undefined) return undefined;
+    // Browsers keep sending the cookie of a session that has ended. That is not a guess: the request continues, and
+    // counts, as one without authentication.
+    const attempt = () => authenticator.authenticate({ session: optionalSession }, shownBy(exchange, meta), 'other');
+    return guarded(exchange, false, attempt).catch((error: unknown) => {
+      if (error instanceof ChatError && error.status === 401) return undefined;
+      throw error;
+    });
   }
 
   function authenticate(

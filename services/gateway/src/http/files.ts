@@ -14,6 +14,7 @@ import {
 import type { Bus } from '@natter/service-kit';
 import type { FastifyReply } from 'fastify';
 import { streamOf } from './answer-memory.ts';
+import { declaredForm } from './declared-form.ts';
 import type { FilePart } from './request-fields.ts';
 
 /** Chunks of one file transferred in parallel. */
@@ -24,16 +25,12 @@ const heldChunks = 3;
 /** Maximum length of a file's name, and of its content type. */
 const maxName = 255;
 
-/** The name of the parameter that takes the form's file, if the operation has one. */
-export const fileParamOf = (operation: Operation): string | undefined =>
-  Object.entries(operation.params).find(([, param]) => param.encoding === 'file')?.[0];
-
 /** The largest file that a request of the operation may contain, in its form or as its body; undefined if it takes none. */
 export function maxFileBytes(operation: Operation, maxUploadBytes: number): number | undefined {
   const { file } = operation.params;
   // Its value is base64.
   if (file?.encoding === 'text') return Math.min((file.bound.characters / 4) * 3, maxUploadBytes);
-  return fileParamOf(operation) !== undefined || streamsBody(operation) ? maxUploadBytes : undefined;
+  return declaredForm(operation).fileKey !== undefined || streamsBody(operation) ? maxUploadBytes : undefined;
 }
 
 const chunksOf = (operation: Operation) => {

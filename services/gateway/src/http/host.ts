@@ -28,7 +28,9 @@ export function checkHost(request: FastifyRequest, reply: FastifyReply): void {
   if (!url?.startsWith('/')) throw badRequest('The request target must be a path');
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
-  if (hosts !== 1 || !isHost(request.headers.host ?? '') || !isHost(request.host))
+  const { host = '' } = headers;
+  // A proxy may name another host.
+  if (hosts !== 1 || !isHost(host) || (request.host !== host && !isHost(request.host)))
     throw badRequest('The Host header must be one host, with or without a port');
 }
 
@@ -43,8 +45,8 @@ export function checkPath({ originalUrl }: FastifyRequest): void {
 }
 
 function isDecodable(url: string): boolean {
+  if (!url.includes('%')) return true;
   const [path = ''] = url.split('?', 1);
-  if (!path.includes('%')) return true;
   try {
     decodeURIComponent(path);
     return true;

@@ -5,6 +5,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
  * itself. An IPv4-mapped IPv6 address counts as the IPv4 address. A connection that is closed has no address.
  */
 export function networkOf(address: string | undefined): string {
+  if (address !== undefined && isIPv4(address)) return address;
   const [plain = ''] = (address ?? '').split('%');
   if (isIPv4(plain)) return plain;
   if (!isIPv6(plain)) return 'unknown';

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Headers of requests that pages of other origins may send. */
@@ -9,14 +8,14 @@ const requestHeaders = [
 
 const apiPath = /^\/+api\/+v1(?:[/?]|$)/;
 
+const allOrigins = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' };
+const noHeaders = {};
+
 /**
- * Lets pages of every origin read answers of `/api/v1`, errors included. The API ignores cookies, and with `*` browsers
- * show no answer of a request with cookies, so a page reads what any program with the same key and network reads.
+ * Headers that let pages of every origin read answers of `/api/v1`, errors included. The API ignores cookies, and with `*`
+ * browsers show no answer of a request with cookies, so a page reads what any program with the same key and network reads.
  */
-export function allowOtherOrigins({ url = '' }: IncomingMessage, response: ServerResponse): void {
-  if (!apiPath.test(url)) return;
-  response.setHeader('access-control-allow-origin', '*').setHeader('access-control-expose-headers', '*');
-}
+export const originHeaders = (url = ''): Record<string, string> => (apiPath.test(url) ? allOrigins : noHeaders);
 
 /** Whether a browser asks if a page of another origin may send a request to the API. */
 export const isPreflight = ({ method, url, headers }: FastifyRequest): boolean =>

@@ -10,6 +10,7 @@ import {
   type Operation,
   type Param,
 } from '@natter/contracts';
+import { declaredForm } from './declared-form.ts';
 import type { Fields } from './request-fields.ts';
 import { typeError } from './type-error.ts';
 
@@ -34,33 +35,35 @@ export function parseParams(
   headers: IncomingHttpHeaders = {},
 ): Parsed {
   const params: Record<string, unknown> = {};
-  const known = new Set<string>();
-  for (const [name, param] of Object.entries(operation.params)) {
-    // Its value comes from the form's file, or from the body.
-    if (param.encoding === 'file' || param.encoding === 'body') continue;
+  const form = declaredForm(operation);
+  const isInPath = (name: string): boolean => path[name] !== undefined;
+  const isField = (name: string): boolean => fields[name] !== undefined;
+  for (const { key, param, names, isOmittable } of form.params) {
     if (param.header !== undefined) {
       const given = headers[param.header.toLowerCase()];
       if (given === undefined && param.required) throw missingArgument(param.header);
       const value = parseValue(param.header, param, given, false);
-      if (value !== undefined) params[name] = value;
+      if (value !== undefined) params[key] = value;
       continue;
     }
-    const names = [name, ...param.aliases];
-    const given = names.filter((candidate) => fields[candidate] !== undefined || path[candidate] !== undefined);
-    for (const candidate of names) known.add(candidate);
-    if (given.length > 1 && !given.some((candidate) => path[candidate] !== undefined))
-      throw new ChatError('REQUEST_CONFUSING_VAR', `Can't decide between '${given[0]}' and '${given[1]}' arguments`, {
-        var_name1: given[0],
-        var_name2: given[1],
-      });
-    const from = given.find((candidate) => path[candidate] !== undefined) ?? given[0];
-    if (from === undefined && param.required) throw missingArgument(name);
-    const inPath = from === undefined ? undefined : path[from];
-    const raw = inPath ?? (from === undefined ? undefined : fields[from]);
-    const value = parseValue(from ?? name, param, raw, inPath !== undefined);
-    if (value !== undefined) params[name] = value;
+    const inPath = names.find(isInPath);
+    const from = inPath ?? names.find(isField);
+    if (from === undefined && param.required) throw missingArgument(key);
+    if (from === undefined && isOmittable) continue;
+    if (inPath === undefined && names.length > 1) refuseSecond(names.filter(isField));
+    const raw = from === undefined ? undefined : (path[from] ?? fields[from]);
+    const value = parseValue(from ?? key, param, raw, inPath !== undefined);
+    if (value !== undefined) params[key] = value;
   }
-  return { params, ignored: Object.keys(fields).filter((name) => !known.has(name)) };
+  return { params, ignored: Object.keys(fields).filter((name) => !form.fieldNames.has(name)) };
+}
+
+function refuseSecond([first, second]: readonly string[]): void {
+  if (second === undefined) return;
+  throw new ChatError('REQUEST_CONFUSING_VAR', `Can't decide between '${first}' and '${second}' arguments`, {
+    var_name1: first,
+    var_name2: second,
+  });
 }
 
 function parseValue(name: string, param: Param, raw: unknown, isPath: boolean): unknown {

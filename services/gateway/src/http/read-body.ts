@@ -14,15 +14,33 @@ const smallBodyBytes = 65_536;
  */
 const framingBytes = 256 * 1024;
 
-/**
- * The body of an admitted request, copied into one buffer that grows, because chunks of a byte each would take a
- * hundred times their size. Large bodies are received in turns. Stops reading at the limit of the operation, or at the
- * rate limit or the budget of the caller; the connection stays usable for the response.
- */
+interface Receiving {
+  request: FastifyRequest;
+  admitted: NonNullable<FastifyRequest['admitted']>;
+  payload: Readable;
+  turns: BodyTurns;
+}
+
+/** The body of an admitted request. Fails at the limit of the operation, or at the rate limit or the budget of the caller. */
 export async function readBody(request: FastifyRequest, payload: Readable, turns: BodyTurns): Promise<Buffer> {
   const { admitted } = request;
   if (!admitted) throw bodyTooLarge();
-  const { lease, maxBodyBytes, countBytes } = admitted;
+  // Most bodies arrived as a whole during the admission. Then no iterator and no copy is needed.
+  const isReceived = request.raw.complete && !payload.destroyed && payload.readableLength <= smallBodyBytes;
+  if (!isReceived) return receiveBody({ request, admitted, payload, turns });
+  const body: Buffer = payload.read() ?? Buffer.alloc(0);
+  await admitted.bodyCount.add(body.length);
+  if (body.length > admitted.maxBodyBytes) throw bodyTooLarge();
+  if (body.length > 0) admitted.lease.grow(Math.max(body.length, firstBytes));
+  return body;
+}
+
+/**
+ * Copies a body into one buffer that grows, because chunks of a byte each would take a hundred times their size. Large
+ * bodies are received in turns. After a failure the connection stays usable for the response.
+ */
+async function receiveBody({ request, admitted, payload, turns }: Receiving): Promise<Buffer> {
+  const { lease, maxBodyBytes, bodyCount } = admitted;
   const tenant = tenantOf(admitted);
   const checkFraming = framingCheck(request);
   const announced = Number(request.headers['content-length'] ?? maxBodyBytes);
@@ -30,7 +48,7 @@ export async function readBody(request: FastifyRequest, payload: Readable, turns
   let size = 0;
   for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const needed = size + chunk.length;
-    await countBytes(chunk.length);
+    await bodyCount.add(chunk.length);
     if (needed > maxBodyBytes) throw bodyTooLarge();
     checkFraming(chunk.length);
     const take = (): void => {
@@ -51,17 +69,26 @@ export async function readBody(request: FastifyRequest, payload: Readable, turns
 }
 
 /** The connection on which the body of a request arrives. */
-export const arrivalOf = (request: FastifyRequest, onCut: () => void): Arrival => ({
-  get mayBeCut() {
-    return !request.raw.complete || request.operationName === eventQueueOperations.getEvents.name;
-  },
-  cut() {
-    const { socket } = request.raw;
+export class BodyArrival implements Arrival {
+  readonly #request: FastifyRequest;
+  readonly #onCut: () => void;
+
+  constructor(request: FastifyRequest, onCut: () => void) {
+    this.#request = request;
+    this.#onCut = onCut;
+  }
+
+  get mayBeCut(): boolean {
+    return !this.#request.raw.complete || this.#request.operationName === eventQueueOperations.getEvents.name;
+  }
+
+  cut(): void {
+    const { socket } = this.#request.raw;
     if (socket.destroyed) return;
-    onCut();
+    this.#onCut();
     socket.destroy();
-  },
-});
+  }
+}
 
 /** Is called with the length of each chunk of a body, before anything of it is read from the socket. */
 export function framingCheck({ raw: { socket } }: FastifyRequest): (chunkBytes: number) => void {

@@ -6,6 +6,7 @@ import { stringBytes } from '@natter/service-kit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import type { BodyTurns } from './body-turns.ts';
+import { declaredForm } from './declared-form.ts';
 import { readBody } from './read-body.ts';
 import { tusBodyType } from './tus-headers.ts';
 
@@ -76,8 +77,6 @@ export function acceptForms(app: FastifyInstance, turns: BodyTurns): void {
 export const isLargeBody = (request: FastifyRequest): boolean =>
   ((request.body as Body | undefined)?.bytes.length ?? 0) > parsedAtOnceBytes;
 
-const noForm: Form = { fields: {}, files: [] };
-
 /** The form in the body of a request. `inTurn` decides when a large one is parsed, because that delays others. */
 export async function readForm(
   request: FastifyRequest,
@@ -85,7 +84,7 @@ export async function readForm(
   inTurn: <R>(work: () => Promise<R>) => Promise<R>,
 ): Promise<Form> {
   const body = request.body as Body | undefined;
-  if (!body) return noForm;
+  if (!body) return { fields: noFields(), files: [] };
   const isLarge = isLargeBody(request);
   // Frees the raw bytes; only the form is kept.
   request.body = undefined;
@@ -102,9 +101,9 @@ export async function readForm(
   return form;
 }
 
-/** Body first, then query, for every method. */
-export const fieldsOf = (request: FastifyRequest, { fields }: Form): Fields =>
-  Object.assign(noFields(), queryFieldsOf(request.raw.url), fields);
+/** Body first, then query, for every method. Without a query these are the fields of the form itself. */
+export const fieldsOf = ({ raw: { url } }: FastifyRequest, { fields }: Form): Fields =>
+  url?.includes('?') ? Object.assign(queryFieldsOf(url), fields) : fields;
 
 export function queryFieldsOf(url = ''): Fields {
   const at = url.indexOf('?');
@@ -119,12 +118,14 @@ const encodedPerUnit = 9;
 
 /** Maximum length of a field by its name, in UTF-16 units: that of the parameter, whichever method the request names. */
 function longestField({ admitted }: FastifyRequest): (name: string) => number {
-  const params = (admitted?.place.operations ?? []).flatMap((operation) => Object.entries(operation.params));
-  return (name) =>
-    params.reduce(
-      (most, [own, param]) => (own === name || param.aliases.includes(name) ? Math.max(most, maxUnits(param)) : most),
-      slackUnits,
-    );
+  const operations = admitted?.place.operations ?? [];
+  return (name) => {
+    let most = slackUnits;
+    for (const operation of operations)
+      for (const { param, names } of declaredForm(operation).params)
+        if (names.includes(name)) most = Math.max(most, maxUnits(param));
+    return most;
+  };
 }
 
 /**

@@ -25,12 +25,20 @@ export function sendSuccess(
   const hasText = first?.toString('latin1', 0, textStart.length) === textStart;
   const head = hasText ? '{"result":"success"}' : '{"result":"success","msg":""}';
   const named = names.length > 0 ? [JSON.stringify({ ignored_parameters_unsupported: names })] : [];
-  const answer = joinObjects([head, result, ...named]);
-  const bytes = answer.reduce((sum, piece) => sum + piece.length, 0);
   reply.type('application/json; charset=utf-8');
-  if (bytes < smallBytes) return reply.send(Buffer.concat(answer).toString());
+  if (sizeOf(result) < smallBytes) return reply.send(joinTexts([head, Buffer.concat(result).toString(), ...named]));
+  const answer = joinObjects([head, result, ...named]);
+  const bytes = sizeOf(answer);
   return reply.header('content-length', bytes).send(streamOf(answer, bytes));
 }
 
+/** Merges objects that have no member name in common. */
+const joinTexts = (objects: readonly string[]): string =>
+  `{${objects
+    .map((object) => object.slice(1, -1))
+    .filter((members) => members !== '')
+    .join()}}`;
+
+const sizeOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
 const textStart = '{"msg":';
 const toBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -13,7 +13,7 @@ export interface Hint {
 /** Undefined for a payload that no service can have published. */
 export function hintOf(payload: Uint8Array): Hint | undefined {
   try {
-    return JSON.parse(Buffer.from(payload).toString('utf8'));
+    return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString());
   } catch {
     return undefined;
   }

@@ -73,7 +73,9 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
           const costMs = Math.max(spentMs(), isCancelled ? Math.min(now() - begun, maxCancelledCostMs) : 0);
           person.requests.add(1);
           if (!isCancelled) person.answers++;
-          for (const { cost } of [person, realm]) cost.add(Math.max(0, costMs - cheapMs));
+          const overMs = Math.max(0, costMs - cheapMs);
+          person.cost.add(overMs);
+          realm.cost.add(overMs);
           realm.total.add(costMs);
           if (held) end(tenant.realmId, realm, held, costMs);
         }

@@ -177,6 +177,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
 
   /** Starts waiting requests of a realm within its share, and those of its users within theirs. */
   function startWithin(realmId: number): void {
+    if (waitingOf(realmId) === 0) return;
     const isRealm = (id: number): boolean => id === realmId;
     const hasRoom = (userId: number): boolean => limit.hasUserRoom({ realmId, userId });
     while (limit.hasRealmRoom(realmId)) if (!ahead.startNext(isRealm) && !behind.startNext(isRealm)) return;
@@ -195,7 +196,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
   function adjust(): void {
     limit.adjust();
     startNext();
-    for (const realmId of realms.keys()) if (waitingOf(realmId) > 0) startWithin(realmId);
+    for (const realmId of realms.keys()) startWithin(realmId);
     forget();
   }
 

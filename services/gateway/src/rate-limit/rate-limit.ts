@@ -69,26 +69,29 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
     { weight, answer: [spent, refused] }: { weight: number; answer: [number, number] },
   ): void => {
     const more = refused > 0 ? 0 : weight;
-    for (const [index, { rate }] of budgets.entries()) {
+    budgets.forEach(({ rate }, index) => {
       const key = keys[index] ?? '';
       local.raise(key, index === 0 ? spent : local.get(key) + more, rate.windowSeconds);
-    }
+    });
   };
   return {
     async spend({ realmId, all: budgets }, weight) {
       const [first] = budgets;
       const nowSeconds = redis.now() / 1000;
-      const keys = budgets.map((budget) =>
-        rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`),
-      );
-      const args = budgets.flatMap(({ rate }) => [rate.limit, rate.windowSeconds * 2]);
-      const [spent, refused] = await promptly(redis.rateScript(keys, [weight, ...args])).then(
-        (answer) => {
-          remember(keys, budgets, { weight, answer });
-          return answer;
-        },
-        () => spendHere(keys, budgets, weight),
-      );
+      const keys: string[] = [];
+      const args = [weight];
+      for (const budget of budgets) {
+        keys.push(rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`));
+        args.push(budget.rate.limit, budget.rate.windowSeconds * 2);
+      }
+      let answer: [number, number];
+      try {
+        answer = await promptly(redis.rateScript(keys, args));
+        remember(keys, budgets, { weight, answer });
+      } catch {
+        answer = spendHere(keys, budgets, weight);
+      }
+      const [spent, refused] = answer;
       const reset = windowOf(realmId, budgets[refused - 1] ?? first, nowSeconds).end;
       return {
         limit: first.rate.limit,

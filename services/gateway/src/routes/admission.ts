@@ -1,26 +1,19 @@
-import {
-  type Actor,
-  ChatError,
-  maxBodyBytes,
-  needsActor,
-  type Operation,
-  type RequestMeta,
-  refusalOf,
-} from '@natter/contracts';
+import { type Actor, ChatError, needsActor, type Operation, type RequestMeta, refusalOf } from '@natter/contracts';
 import { withDeadline } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Callers, type CountBytes, type Exchange, isPollOf, type Shown } from '../authentication/caller.ts';
+import { type BodyCount, type Callers, type Exchange, isPollOf, type Shown } from '../authentication/caller.ts';
 import { checkOrigin } from '../authentication/cross-site.ts';
 import { sessionOf } from '../authentication/session-cookies.ts';
 import { type AnswerMemory, networkSender } from '../http/answer-memory.ts';
 import type { BodyBudget, BodyLease } from '../http/body-budget.ts';
 import { browserNameOf } from '../http/browser-name.ts';
+import { declaredForm } from '../http/declared-form.ts';
 import { maxFileBytes } from '../http/files.ts';
 import { headerOf } from '../http/headers.ts';
 import type { Sender } from '../http/memory-shares.ts';
 import { networkOf } from '../http/network.ts';
 import { answerPreflight, isPreflight } from '../http/other-origins.ts';
-import { arrivalOf, bodyTooLarge } from '../http/read-body.ts';
+import { BodyArrival, bodyTooLarge } from '../http/read-body.ts';
 import { queryFieldsOf } from '../http/request-fields.ts';
 import { setTusSupport, tusMethodOf, tusVersion } from '../http/tus-headers.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
@@ -37,14 +30,16 @@ export interface Admitted {
   /** The operation of the request's own method. A form may name another one. */
   operation: Operation | undefined;
   actor: Actor | undefined;
+  /** Why the actor may not call the operation. The form may name another one. */
+  refusal: ChatError | undefined;
   shown: Shown;
   meta: RealmMeta;
   maxBodyBytes: number;
   /** Whose memory the bodies of the request and of its answer use. */
   sender: Sender;
   lease: BodyLease;
-  /** Counts the bytes of the body against the rate limit of the caller. */
-  countBytes: CountBytes;
+  /** Counts the body against the rate limit of the caller. */
+  bodyCount: BodyCount;
   /** Releases the lease of the request, once. It is called at the latest when the response has ended. */
   releaseBody(): void;
   /** Time that the admission took of the request's deadline; receiving the body does not count. */
@@ -117,13 +112,24 @@ export async function admit(
     ? { group: `realm:${actor.realmId}`, caller: `user:${actor.realmId}:${personOf(actor)}` }
     : networkSender(request);
   answers.check(sender);
-  const lease = budget.open(sender, arrivalOf(request, context.onSlowBody));
+  const lease = budget.open(sender, new BodyArrival(request, context.onSlowBody));
   const releaseBody = onlyOnce(lease.release);
-  reply.raw.once('close', releaseBody);
+  reply.raw.on('close', releaseBody);
   const spentMs = performance.now() - begunAt;
-  const countBytes = context.callers.countBody(operation, { request, reply }, actor);
+  const bodyCount = context.callers.countBody(operation, { request, reply }, actor);
   request.admitted = {
-    ...{ place, operation, actor, shown, meta, maxBodyBytes, sender, lease, countBytes, releaseBody, spentMs },
+    place,
+    operation,
+    actor,
+    refusal,
+    shown,
+    meta,
+    maxBodyBytes,
+    sender,
+    lease,
+    bodyCount,
+    releaseBody,
+    spentMs,
   };
   return undefined;
 }
@@ -162,13 +168,15 @@ interface Identified {
 /** Identifies the sender of a request, counts the request, and checks whether the sender may call the operation. */
 async function identify(
   { callers, findRealm }: AdmissionContext,
-  { request, reply }: Exchange,
+  exchange: Exchange,
   { place, operation, operations }: Target,
 ): Promise<Identified> {
+  const { request } = exchange;
   const meta = await metaOf(request, findRealm);
   const { surface } = place;
-  checkOrigin(request, { surface, operation, realmUrl: meta.realmUrl });
-  const shown = shownBy(request, { surface, operation, realmUrl: meta.realmUrl });
+  const about = { surface, operation, realmUrl: meta.realmUrl };
+  checkOrigin(request, about);
+  const shown = shownBy(request, about);
   if (meta.client === 'Mozilla') {
     if (surface === 'json') meta.client = browserClient;
     // The list of sessions shows the name of the browser.
@@ -176,13 +184,13 @@ async function identify(
   }
   const isForUsers = operations.every(needsActor);
   const actor = operation
-    ? await callers.identify(operation, { request, reply }, meta, shown)
+    ? await callers.identify(operation, exchange, meta, shown)
     : isForUsers
-      ? await callers.authenticate({ request, reply }, meta, shown.credential)
+      ? await callers.authenticate(exchange, meta, shown.credential)
       : undefined;
-  await callers.countCall(operation, { request, reply }, actor);
-  if (!operation || !actor) return { meta, actor, shown, refusal: undefined };
-  const renew = () => callers.renew({ request, reply }, meta, shown.credential);
+  await callers.countCall(operation, exchange, actor);
+  if (!operation || !actor || !refusalOf(operation, actor)) return { meta, actor, shown, refusal: undefined };
+  const renew = () => callers.renew(exchange, meta, shown.credential);
   return { meta, shown, ...(await checkCaller(operation, actor, renew)) };
 }
 
@@ -227,7 +235,7 @@ function maxBodyOf(operations: readonly Operation[], actor: Actor | undefined, m
   const ofOne = (operation: Operation): number => {
     const largestFile = actor && maxFileBytes(operation, maxUploadBytes);
     if (largestFile !== undefined) return largestFile + besideFileBytes;
-    return Math.min(maxBodyBytes(operation), actor ? maxFormBytes : maxAnonymousFormBytes);
+    return Math.min(declaredForm(operation).maxBytes, actor ? maxFormBytes : maxAnonymousFormBytes);
   };
   return Math.max(...operations.map(ofOne));
 }

@@ -5,7 +5,8 @@ import { type Callers, type Exchange, isPollOf, weightOf } from '../authenticati
 import { ensureCsrfCookie, setSession } from '../authentication/session-cookies.ts';
 import type { AnswerMemory } from '../http/answer-memory.ts';
 import type { BodyTurns } from '../http/body-turns.ts';
-import { discardUnkept, fileParamOf, handOver, sendFile } from '../http/files.ts';
+import { declaredForm } from '../http/declared-form.ts';
+import { discardUnkept, handOver, sendFile } from '../http/files.ts';
 import { headerOf, nameOf } from '../http/headers.ts';
 import { readPage } from '../http/page-pieces.ts';
 import { type Parsed, parseParams } from '../http/parse-params.ts';
@@ -57,7 +58,8 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     meta.client = nameOf(fields.client);
     delete fields.client;
   }
-  const actor = await actorOf(context, call);
+  const isChecked = operation === admitted.operation && !admitted.refusal;
+  const actor = isChecked ? admitted.actor : await actorOf(context, call);
   if (isPollOf(operation) && actor) {
     const { params, ignored } = parseParams(operation, fields, path);
     const { credential } = admitted.shown;
@@ -65,10 +67,10 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   }
   if (operation.protocol === 'tus' && actor) {
     const { params } = parseParams(operation, fields, path, request.headers);
-    const { lease, place, countBytes } = admitted;
+    const { lease, place, bodyCount } = admitted;
     const base = place.surface === 'json' ? '/json' : '/api/v1';
     return answerTus(bus, {
-      ...{ request, reply, operation, params, actor, meta, lease, countBytes, base, bodyTurns: context.bodyTurns },
+      ...{ request, reply, operation, params, actor, meta, lease, bodyCount, base, bodyTurns: context.bodyTurns },
       inTurn: (work) => context.inTurn(tenantOf({ meta, actor }), work),
     });
   }
@@ -78,10 +80,10 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
       operation.name === serverStatusOperations.getServerStatus.name
         ? context.serverStatus.bytes(meta, () => context.callers.renew(call, meta, admitted.shown.credential))
         : bus.callBytes(operation, params as never, { actor, meta });
-    const fileParam = fileParamOf(operation);
-    if (fileParam === undefined) return { bytes: await send(), ignored };
+    const { fileKey } = declaredForm(operation);
+    if (fileKey === undefined) return { bytes: await send(), ignored };
     const file = await handOver(bus, { operation, meta }, call.files, context.maxUploadBytes);
-    params[fileParam] = file;
+    params[fileKey] = file;
     return { bytes: await discardUnkept(bus, { operation, meta }, file, send), ignored };
   };
   const inTurn = () => context.inTurn(tenantOf({ meta, actor }), answer);
@@ -125,7 +127,7 @@ async function paramsOf({ callers, bodyTurns }: AnswerContext, call: Call, actor
     : parse();
   const weight = Math.floor(operation.weigh?.(params as never) ?? 0);
   const more = weightOf(operation) - weightOf(admitted.operation) + weight;
-  await callers.countMore(more, operation, call, actor);
+  if (more > 0) await callers.countMore(more, operation, call, actor);
   return { params, ignored };
 }
 

@@ -12,7 +12,7 @@ import type { GatewayMetrics } from '../http/gateway-metrics.ts';
 import { uncached } from '../http/headers.ts';
 import { checkHost, checkPath, decodablePath } from '../http/host.ts';
 import { networkOf, trustedProxies } from '../http/network.ts';
-import { allowOtherOrigins } from '../http/other-origins.ts';
+import { originHeaders } from '../http/other-origins.ts';
 import { createPort } from '../http/port.ts';
 import { acceptForms } from '../http/request-fields.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
@@ -92,7 +92,6 @@ export function createHttpServer(options: {
           requireHostHeader: false,
         },
         (request, response) => {
-          allowOtherOrigins(request, response);
           if (isLeaving || !refuseEarly(early, connections, request, response)) handle(request, response);
         },
       ),
@@ -103,7 +102,9 @@ export function createHttpServer(options: {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     rewriteUrl: ({ url = '' }) => decodablePath(url),
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    // These errors are sent without hooks.
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request, reply.headers(originHeaders(request.originalUrl))),
   });
   app.decorateRequest('operationName', undefined);
   app.decorateRequest('admitted', undefined);
@@ -119,16 +120,23 @@ export function createHttpServer(options: {
     checkHost(request, reply);
     checkPath(request);
   });
-  app.addHook('preParsing', async (request, reply) => connections.onBody(request.raw, reply.raw));
-  app.addHook('onSend', async (request, reply, sent) => {
+  app.addHook('preParsing', (request, reply, _, done) => {
+    connections.onBody(request.raw, reply.raw);
+    done();
+  });
+  app.addHook('onSend', (request, reply, sent, done) => {
     const body = answers.count(request, reply, sent);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', uncached);
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    reply
+      .headers(originHeaders(request.originalUrl))
+      .header('x-request-id', request.id)
+      .header('x-content-type-options', 'nosniff');
     if (isLeaving || connections.mustClose(request.raw)) reply.header('connection', 'close');
-    return body;
+    done(null, body);
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     if (reply.raw.writableFinished) metrics.answered(nameOf(request), reply.statusCode, reply.elapsedTime);
+    done();
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => answerError(new ChatError('NOT_FOUND', 'Not found'), request, reply));

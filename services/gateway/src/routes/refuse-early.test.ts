@@ -61,6 +61,7 @@ test('an early refusal is an API error, and the connection serves further reques
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-cache, no-store, must-revalidate, private',
       'x-content-type-options': 'nosniff',
+      'access-control-allow-origin': '*',
     });
     expect(headers['x-request-id']).toBeTruthy();
     expect(JSON.parse(body)).toMatchObject({ result: 'error', code: 'SERVICE_UNAVAILABLE' });

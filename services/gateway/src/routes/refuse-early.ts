@@ -6,6 +6,7 @@ import { isPollOf } from '../authentication/caller.ts';
 import type { Connections } from '../http/connections.ts';
 import type { GatewayMetrics } from '../http/gateway-metrics.ts';
 import { uncached } from '../http/headers.ts';
+import { originHeaders } from '../http/other-origins.ts';
 import type { EarlyRefusals } from '../rate-limit/early-refusals.ts';
 import type { Router } from './router.ts';
 
@@ -54,7 +55,7 @@ export function refuseEarly(
   } catch {
     // Too many requests of the connection are in flight. `begin` has marked it to be closed after this response.
   }
-  response.writeHead(503, { ...answerHeaders, 'x-request-id': randomUUID() });
+  response.writeHead(503, { ...answerHeaders, ...originHeaders(request.url), 'x-request-id': randomUUID() });
   response.end(body);
   metrics.answered(operation.name, 503, performance.now() - begunAt);
   return true;

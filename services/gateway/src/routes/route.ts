@@ -17,16 +17,13 @@ export interface RouteContext {
 }
 
 /** Parses the body of an admitted request and answers it by its operation. */
-export async function route(
-  { answer, inTurn, bodyTurns }: RouteContext,
-  { request, reply }: Exchange,
-): Promise<unknown> {
-  const { admitted } = request;
+export async function route(context: RouteContext, exchange: Exchange): Promise<unknown> {
+  const { admitted } = exchange.request;
   if (!admitted) throw new Error('a request was routed before it was admitted');
   // The body stays in memory until the response is known, even if the client disconnects.
   admitted.lease.retain();
   try {
-    return await routeForm({ answer, inTurn, bodyTurns }, { request, reply }, admitted);
+    return await routeForm(context, exchange, admitted);
   } catch (error) {
     // Services check the credentials again, on newer data than the gateway. Their errors name every credential a key.
     throw isSession(admitted.shown) ? asSessionError(error) : error;

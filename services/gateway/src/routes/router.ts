@@ -62,9 +62,15 @@ export function createRouter(operations: readonly Operation[]): Router {
       byLength.set(shape.segments.length, [...(byLength.get(shape.segments.length) ?? []), shape]);
 
   const openEnded = [...shapes.values()].filter((shape) => shape.isOpenEnded);
+  /** The places of the templates without parameters, by path. */
+  const fixed = new Map<string, Place>();
+  for (const [key, shape] of shapes)
+    if (shape.segments.every((segment) => typeof segment === 'string')) fixed.set(`/${key}`, placeOf(shape, []));
 
   return {
     find(path) {
+      const known = fixed.get(path);
+      if (known) return known;
       const exact = segmentsOf(path);
       const found =
         shapes.get(exact.join('/')) ?? byLength.get(exact.length)?.find((candidate) => fits(candidate, exact));
@@ -74,20 +80,25 @@ export function createRouter(operations: readonly Operation[]): Router {
       const values = shape.segments.flatMap((segment, index) =>
         typeof segment === 'string' ? [] : (segment.exec(segments[index] ?? '')?.slice(1) ?? []),
       );
-      return {
-        surface: shape.surface,
-        methods: [...shape.byMethod.keys()],
-        operations: [...shape.byMethod.values()].map(({ operation }) => operation),
-        operation(method) {
-          const found = shape.byMethod.get(method);
-          if (!found) return undefined;
-          const decoded = values.map((value) => decodeText(value.replaceAll('+', '%2B')));
-          return {
-            operation: found.operation,
-            path: Object.fromEntries(found.names.map((name, index) => [name, decoded[index] ?? ''])),
-          };
-        },
-      };
+      return placeOf(shape, values);
+    },
+  };
+}
+
+/** `values`: the text of each parameter in the path. */
+function placeOf({ surface, byMethod }: Shape, values: readonly string[]): Place {
+  return {
+    surface,
+    methods: [...byMethod.keys()],
+    operations: [...byMethod.values()].map(({ operation }) => operation),
+    operation(method) {
+      const found = byMethod.get(method);
+      if (!found) return undefined;
+      const path: Record<string, string> = {};
+      found.names.forEach((name, index) => {
+        path[name] = decodeText((values[index] ?? '').replaceAll('+', '%2B'));
+      });
+      return { operation: found.operation, path };
     },
   };
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { ChatError } from '@natter/contracts';
 import type { FastifyReply } from 'fastify';
 import { textBytes } from '../http/answer-memory.ts';
+import { originHeaders } from '../http/other-origins.ts';
 import type { Hangup, PollAnswer } from '../queues/polls.ts';
 import { badQueue } from '../queues/queue-life.ts';
 
@@ -18,6 +19,7 @@ export async function streamEvents(
   let answer = await withoutWait(next, lastEventId);
   reply.hijack();
   reply.raw.writeHead(200, {
+    ...originHeaders(reply.request.originalUrl),
     'x-content-type-options': 'nosniff',
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-store',

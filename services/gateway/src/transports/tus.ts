@@ -12,7 +12,7 @@ import {
 } from '@natter/contracts';
 import { type Bus, withDeadline } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Exchange } from '../authentication/caller.ts';
+import type { BodyCount, Exchange } from '../authentication/caller.ts';
 import type { BodyLease } from '../http/body-budget.ts';
 import type { BodyTurns } from '../http/body-turns.ts';
 import { headerOf } from '../http/headers.ts';
@@ -34,8 +34,8 @@ export interface TusCall extends Exchange {
   inTurn: <R>(work: () => Promise<R>) => Promise<R>;
   /** Decides when a part of the body is received. */
   bodyTurns: BodyTurns;
-  /** Counts bytes of the body against the caller's rate limit. */
-  countBytes: (bytes: number) => Promise<void>;
+  /** Counts the body against the caller's rate limit. */
+  bodyCount: BodyCount;
 }
 
 /** Refuses, before the body is read, another version of the protocol and a body that is not the bytes of a file. */
@@ -121,7 +121,7 @@ async function receive(bus: Bus, call: TusCall, from: ResumableUpload): Promise<
 
 /** The body in pieces that fill the chunks of the stored file. The memory of a piece is used again for the next. */
 async function* piecesOf(
-  { request, actor, meta, bodyTurns, countBytes }: TusCall,
+  { request, actor, meta, bodyTurns, bodyCount }: TusCall,
   offset: number,
 ): AsyncGenerator<Buffer> {
   const tenant = tenantOf({ actor, meta });
@@ -130,6 +130,10 @@ async function* piecesOf(
   let room = fileChunkBytes - (offset % fileChunkBytes);
   let size = 0;
   let interruption: unknown;
+  const turnFor = async (receivedBytes: number): Promise<true> => {
+    await bodyCount.add(receivedBytes);
+    return bodyTurns.run({ tenant, receivedBytes }, () => true);
+  };
   const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   try {
     for (;;) {
@@ -139,11 +143,9 @@ async function* piecesOf(
       if (!next || next.done) break;
       const { value: chunk } = next;
       checkFraming(chunk.length);
-      const isReceived = await countBytes(chunk.length)
-        .then(() => bodyTurns.run({ tenant, receivedBytes: chunk.length }, () => true))
-        .catch((error: unknown) => {
-          interruption = error;
-        });
+      const isReceived = await turnFor(chunk.length).catch((error: unknown) => {
+        interruption = error;
+      });
       if (!isReceived) break;
       for (let at = 0; at < chunk.length; ) {
         const taken = chunk.copy(piece, size, at, at + room - size);
