@@ -105,17 +105,7 @@ test('an unknown, deactivated or foreign sender and a system bot as sender are r
   const other = await openRealm();
   const gone = await realm.person();
   await realm.owner.ok('DELETE', `/users/${gone.user_id}`);
-  const { members } = await realm.owner.ok('GET', '/users');
-  const system = members.filter((user: Json) => user.is_system_bot).map((user: Json) => user.email);
-  for (const sender of [
-    'nobody@example.com',
-    gone.email,
-    other.owner.email,
-    `${realm.member.user_id}`,
-    '',
-    ' ',
-    ...system,
-  ])
+  for (const sender of ['nobody@example.com', gone.email, other.owner.email, `${realm.member.user_id}`, '', ' '])
     expect([sender, ...refusal(await mirror.post('/messages', toTalk('x', { sender })))]).toEqual([sender, ...invalid]);
   const bots = (await realm.owner.ok('POST', '/register', { fetch_event_types: ['realm_user'] })).cross_realm_bots;
   expect(bots.length).toBeGreaterThan(0);

@@ -16,7 +16,7 @@ const limitTo = (group: number) => realm.owner.ok('PATCH', '/realm', { can_acces
 const idsOf = (users: Json[]): number[] => users.map((user) => user.user_id);
 const known = async (guest: Client): Promise<number[]> =>
   (await guest.ok('GET', '/users')).members
-    .filter((user: Json) => user.full_name !== 'Unknown user' && !user.is_system_bot)
+    .filter((user: Json) => user.full_name !== 'Unknown user')
     .map((user: Json) => user.user_id)
     .sort((a: number, b: number) => a - b);
 const about = (person: Client) => (event: Json) =>

@@ -139,11 +139,11 @@ test('a bot can be created, changed, given away and deactivated, and is visible 
 });
 
 test('bots can be muted, including those of the realm', async () => {
-  const { members } = await realm.member2.ok('GET', '/users');
-  const bot = members.find((user: Json) => user.is_bot);
-  await realm.member2.ok('POST', `/users/me/muted_users/${bot.user_id}`);
+  const { cross_realm_bots } = await realm.member2.ok('POST', '/register', { fetch_event_types: ['realm_user'] });
+  const { user_id } = cross_realm_bots[0];
+  await realm.member2.ok('POST', `/users/me/muted_users/${user_id}`);
   const { muted_users } = await realm.member2.ok('POST', '/register', { fetch_event_types: ['muted_users'] });
-  expect(muted_users).toMatchObject([{ id: bot.user_id }]);
+  expect(muted_users).toMatchObject([{ id: user_id }]);
 });
 
 test('a bot for incoming webhooks can send, but cannot read', async () => {

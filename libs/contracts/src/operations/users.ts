@@ -87,7 +87,7 @@ export const userOperations = {
     service: 'users',
     http: { method: 'GET', path: '/users' },
     caller: 'spectator',
-    summary: 'All users the caller may know.',
+    summary: 'All users of the organization that the caller may know, without the bots of the server.',
     weight: 3,
     params: {
       client_gravatar: json(bool.default(true)),

@@ -17,10 +17,11 @@ export function createChannelHandlers(service: Service): Handlers {
         const [taken] = await enter(decision.work, [name]);
         if (taken)
           throw new ChatError('CHANNEL_ALREADY_EXISTS', `Channel '${name}' already exists`, { channel_name: name });
+        const { directory, actor } = decision;
         const principals =
           params.subscribers.length === 0
             ? []
-            : resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
+            : resolvePrincipals(directory, params.subscribers, actor, (id) => directory.isNameable(id));
         const wanted = [{ name, description, html: htmlOf(description), color: undefined }];
         await subscribe(decision, wanted, principals, { configuration: params, refusesAll: true });
         const [created] = await enter(decision.work, [name]);

@@ -84,7 +84,7 @@ const knownTo = (directory: Directory, { actor, policy }: Decision) => ({
     const system = Object.entries(policy.system_groups).find(([, known]) => known === id);
     return system && { id, name: system[0], isSystem: true, isDeactivated: false };
   },
-  isActiveUser: (id: number) => id === actor.userId || directory.isActive(id),
+  isActiveUser: (id: number) => id === actor.userId || directory.isNameable(id),
 });
 
 /** The new value of an update, if it is one; `old` must equal the stored value. */

@@ -1,12 +1,15 @@
 import { type Actor, badRequest, insufficientPermission, isGuest, perRequest } from '@natter/contracts';
 import type { Directory, Person } from './directory/directory.ts';
 
-/** The users that a request names by id or email, unique and in order; the caller if it names none. */
+/**
+ * The users that a request names by id or email, unique and in order; the caller if it names none. Users that are not
+ * accepted are answered like those that do not exist.
+ */
 export function resolvePrincipals(
   directory: Directory,
   principals: readonly number[] | readonly string[] | undefined,
   actor: Actor,
-  mustBeActive: boolean,
+  isAccepted: (userId: number) => boolean,
 ): number[] {
   if (principals === undefined || principals.length === 0) return [actor.userId];
   const found = principals.map((principal: number | string) => {
@@ -14,7 +17,7 @@ export function resolvePrincipals(
     const person = typeof principal === 'number' ? directory.people.get(principal) : directory.personByEmail(principal);
     // Guests may name only themselves and their bots; the refusal does not reveal whether another user exists.
     if (isGuest(actor) && !isOwnBot(person, actor)) throw insufficientPermission();
-    if (!person || (mustBeActive && !person.isActive)) throw unknownPrincipal(principal);
+    if (!person || !isAccepted(person.userId)) throw unknownPrincipal(principal);
     return person.userId;
   });
   return [...new Set(found)].sort((a, b) => a - b);

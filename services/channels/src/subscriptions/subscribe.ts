@@ -10,7 +10,8 @@ export function subscribeHandlers(service: Service): Handlers {
     handleWrite(channelOperations.subscribe, async (context, params) => {
       const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.subscriptions));
       return deciding(service, context, async (decision) => {
-        const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, true);
+        const { directory, actor } = decision;
+        const principals = resolvePrincipals(directory, params.principals, actor, (id) => directory.isNameable(id));
         const { unauthorized, ...answer } = await subscribe(
           decision,
           wantedOf(params.subscriptions, htmlOf),

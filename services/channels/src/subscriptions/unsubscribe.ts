@@ -1,6 +1,8 @@
 import { channelOperations, insufficientPermission } from '@natter/contracts';
+import { sql } from '@natter/database';
 import { hasMetadataAccess } from '@natter/permissions';
 import { type Handlers, handleWrite } from '@natter/service-kit';
+import { z } from 'zod';
 import { type Entered, mayRemove } from '../model/authorization.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { enter, type Named } from '../model/enter.ts';
@@ -11,12 +13,24 @@ import { leave } from './leave.ts';
 export function unsubscribeHandlers(service: Service): Handlers {
   return [
     handleWrite(channelOperations.unsubscribe, (context, params) =>
-      deciding(service, context, (decision) => {
-        const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, false);
+      deciding(service, context, async (decision) => {
+        const { directory, actor } = decision;
+        const bots = params.principals === undefined ? noBots : await unsubscribedSystemBots(decision);
+        const principals = resolvePrincipals(directory, params.principals, actor, (id) => !bots.has(id));
         return unsubscribe(decision, params.subscriptions, principals);
       }),
     ),
   ];
+}
+
+const noBots: ReadonlySet<number> = new Set();
+
+/** The system bots without subscriptions. Earlier releases subscribed them; such a subscription can still be ended. */
+async function unsubscribedSystemBots({ work, directory }: Decision): Promise<ReadonlySet<number>> {
+  const rows = await work.any(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM unnest(${sql.array(directory.systemBots(), 'int4')}) id
+    WHERE NOT EXISTS (SELECT FROM channels.subscription s WHERE s.realm_id = ${work.realmId} AND s.user_id = id AND s.is_active)`);
+  return new Set(rows.map(({ id }) => id));
 }
 
 export async function unsubscribe(

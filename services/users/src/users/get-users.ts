@@ -21,7 +21,8 @@ export function readUserHandlers({ database }: Owner, config: UsersConfig): Hand
       const only =
         user_ids === undefined ? sql.fragment`` : sql.fragment`AND account.id = ANY(${sql.array(user_ids, 'int4')})`;
       const rows = await database.any(sql.type(accountRow)`
-        SELECT ${accountColumns} FROM users.account WHERE account.realm_id = ${meta.realmId} ${only} ORDER BY account.id`);
+        SELECT ${accountColumns} FROM users.account
+        WHERE account.realm_id = ${meta.realmId} AND NOT account.is_system_bot ${only} ORDER BY account.id`);
       // Profile data is visible to the realm's users, not to spectators.
       const known = actor ? () => readProfileData(database, meta.realmId, user_ids) : async () => nothing;
       const profiles = include_custom_profile_fields ? await known() : undefined;

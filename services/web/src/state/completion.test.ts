@@ -15,7 +15,10 @@ import { directPlace } from './place.ts';
 
 const names = ['Max Muster', 'Mia Berg', 'José Ñandú', 'Anna Max', 'Maxine Amax', 'Max | Pipe', 'Twin', 'Twin'];
 const people = new Map(
-  names.map((name, id) => [id, { id, name, isBot: false, role: 400, isActive: name !== 'Anna Max' }]),
+  names.map((name, id) => [
+    id,
+    { id, name, isBot: false, isSystemBot: false, role: 400, isActive: name !== 'Anna Max' },
+  ]),
 );
 const channel = (id: number, name: string) => ({
   id,
@@ -145,7 +148,7 @@ test('at most eight of ten thousand people are suggested, and groups are among t
   const many = new Map(
     Array.from({ length: 10_000 }, (_, id) => [
       id,
-      { id, name: `Maker ${id}`, isBot: false, role: 400, isActive: true },
+      { id, name: `Maker ${id}`, isBot: false, isSystemBot: false, role: 400, isActive: true },
     ]),
   );
   const found = labels('make', { ...around, model: { ...model, people: many } });

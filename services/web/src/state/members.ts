@@ -7,6 +7,8 @@ export interface Person {
   id: number;
   name: string;
   isBot: boolean;
+  /** A bot of the server, which belongs to no channel or group. */
+  isSystemBot: boolean;
   isActive: boolean;
   role: number;
   /** The address of the uploaded picture, on this server. */
@@ -41,6 +43,7 @@ export interface RawPerson {
   user_id: number;
   full_name: string;
   is_bot?: boolean;
+  is_system_bot?: boolean;
   is_active?: boolean;
   role: number;
   avatar_url?: string | null;
@@ -61,6 +64,7 @@ export const personOf = (raw: RawPerson, isActive = raw.is_active ?? true): Pers
   id: raw.user_id,
   name: raw.full_name,
   isBot: raw.is_bot ?? false,
+  isSystemBot: raw.is_system_bot ?? false,
   isActive,
   role: raw.role,
   picture: pictureOf(raw.avatar_url),

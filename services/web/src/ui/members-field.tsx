@@ -107,8 +107,8 @@ function choicesOf(query: string, model: Model, { members, groups }: { members: 
     .filter((id) => !members.groups.includes(id) && nameOfGroup(model, id).toLowerCase().includes(wanted))
     .slice(0, shown / 2)
     .map((id) => ({ key: `groups ${id}`, label: nameOfGroup(model, id), detail: t('group'), insert: '' }));
-  const people = findPeople(query, { model }, shown + members.people.length)
-    .filter(({ id }) => !members.people.includes(id))
+  const people = findPeople(query, { model }, 2 * shown + members.people.length)
+    .filter(({ id, isSystemBot }) => !isSystemBot && !members.people.includes(id))
     .map(({ id, name, isBot }) => ({ key: `people ${id}`, label: name, detail: isBot ? t('bot') : '', insert: '' }));
   return [...foundGroups, ...people].slice(0, shown);
 }

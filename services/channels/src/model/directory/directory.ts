@@ -24,6 +24,9 @@ export interface Person {
   notifications: Notifications;
 }
 
+/** A bot of the server itself. All other bots have an owner, always. */
+const isSystemBot = ({ isBot, botOwnerId }: Person): boolean => isBot && botOwnerId === null;
+
 export interface Group {
   id: number;
   name: string;
@@ -115,6 +118,12 @@ export class Directory {
     );
   }
 
+  /** Whether requests may subscribe the user, or name them in permissions. System bots are no users of the realm. */
+  isNameable(userId: number): boolean {
+    const person = this.people.get(userId);
+    return person?.isActive === true && !isSystemBot(person);
+  }
+
   isActive(userId: number): boolean {
     return this.people.get(userId)?.isActive ?? false;
   }
@@ -197,6 +206,7 @@ export class Directory {
     return ids;
   }
 
+  systemBots = (): number[] => this.idsWhere(isSystemBot);
   everybody = (): number[] => this.idsWhere(() => true);
   nonGuests = (): number[] => this.idsWhere(({ role }) => role !== roles.guest);
   administrators = (): number[] => this.idsWhere(({ role }) => role <= roles.administrator);
