@@ -33,7 +33,7 @@ export interface LogRedis {
    * Spends a weight from budgets. `args`: the weight, then limit and seconds to live of each budget. Returns the amount
    * spent of the first budget, and which budget refused.
    */
-  rateScript(keys: readonly string[], args: readonly number[]): Promise<[number, number]>;
+  rateScript(keys: readonly string[], args: readonly number[]): Promise<[number, number, ...number[]]>;
   /**
    * Milliseconds of the clock of Redis, which all processes share: the wall clocks of their machines may differ. The
    * clock of this machine until Redis has answered once.
@@ -150,7 +150,8 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     ephemeralScript: async (keys, args) => (await scripted.natterEphemeral(...keys, ...args)) as number[],
     pollScript: async (keys, args) =>
       (await scripted.natterPoll(...keys, ...args)) as [string | null, number, string | null],
-    rateScript: async (keys, args) => (await scripted.natterRate(keys.length, ...keys, ...args)) as [number, number],
+    rateScript: async (keys, args) =>
+      (await scripted.natterRate(keys.length, ...keys, ...args)) as [number, number, ...number[]],
     now: clock.now,
     isUp: () => redis.status === 'ready',
     close: () => {

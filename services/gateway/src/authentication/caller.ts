@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import {
   type Actor,
   ChatError,
@@ -7,6 +8,7 @@ import {
   type RequestMeta,
   serverStatusOperations,
   uploadOperations,
+  userOperations,
 } from '@natter/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../http/config.ts';
@@ -28,7 +30,10 @@ export interface Exchange {
   reply: FastifyReply;
 }
 
-export type Rates = Record<'user' | 'bots' | 'anonymous' | 'anonymousFiles' | 'realm', Rate>;
+export type Rates = Record<
+  'user' | 'bots' | 'files' | 'anonymous' | 'anonymousFiles' | 'anonymousPictures' | 'realm',
+  Rate
+>;
 
 /** All bots of an owner together may send as many requests as this number of users. */
 const botsPerOwner = 5;
@@ -36,8 +41,10 @@ const botsPerOwner = 5;
 export const ratesOf = (config: GatewayConfig): Rates => ({
   user: { limit: config.NATTER_RATE_LIMIT, windowSeconds: 60 },
   bots: { limit: botsPerOwner * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
+  files: { limit: filesPerRequest * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
   anonymous: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS, windowSeconds: 60 },
   anonymousFiles: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS_FILES, windowSeconds: 60 },
+  anonymousPictures: { limit: picturesPerFile * config.NATTER_RATE_LIMIT_ANONYMOUS_FILES, windowSeconds: 60 },
   realm: { limit: config.NATTER_RATE_LIMIT_REALM ?? 500 * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
 });
 
@@ -59,7 +66,7 @@ export interface Callers {
   renew(exchange: Exchange, meta: RequestMeta, credential: Credential): Promise<Actor>;
   /**
    * Counts a request by its weight: against its actor, the bots of its owner and the realm or, without an actor, against its network over
-   * all realms. Polls have their own budget.
+   * all realms. Polls have their own budget, and wait instead of exceeding it.
    */
   countCall(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): Promise<void>;
   /** Counts the size of a file or a page before it is sent without authentication: one for each further MiB. */
@@ -75,7 +82,7 @@ export interface Callers {
 
 export interface BodyCount {
   /** Call it with the number of bytes that arrived since the last call. */
-  add(bytes: number): Promise<void> | undefined;
+  add(bytes: number): Promise<unknown> | undefined;
   /** The counts until now. */
   readonly weight: number;
 }
@@ -94,8 +101,20 @@ function purposeOf(operation: Operation): Purpose {
 
 /** Operations that return files that messages show, the largest responses. */
 const { getFile, getTemporaryFile, getExternalContent } = uploadOperations;
-const fileOperationNames = new Set<string>([getFile.name, getTemporaryFile.name, getExternalContent.name]);
-const isFileOf = ({ name }: Operation): boolean => fileOperationNames.has(name);
+const fileNames = new Set<string>([getFile.name, getTemporaryFile.name, getExternalContent.name]);
+
+/** Files: messages of others decide how many a client requests. So they use neither the budget for logins nor that of a user. */
+const isFileOf = ({ name }: Operation): boolean => fileNames.has(name);
+
+/** Pictures and other small answers of which every client requests many. */
+const isPictureOf = ({ name, page }: Operation): boolean =>
+  /^\/(?:user_avatars|avatar|static)\//.test(page?.path ?? '') || name === userOperations.getServerSettings.name;
+
+/** So many times as many pictures as files, or files as other requests of a user, may be requested. */
+const [picturesPerFile, filesPerRequest] = [5, 5];
+
+/** A poll that would have to wait for longer is refused. */
+const maxPaceMs = 10_000;
 
 const fileUnitBytes = 1024 * 1024;
 
@@ -116,13 +135,16 @@ export function createCallers(options: {
     authenticate: (exchange, meta, credential) => authenticate(exchange, meta, credential, 'other'),
     renew: (exchange, meta, credential) =>
       guarded(exchange, isShown(credential), () => authenticator.renew(credential, shownBy(exchange, meta))),
-    countCall: (operation, { request, reply }, actor) =>
-      spend(reply, budgetsOf(operation, request, actor), weightOf(operation)),
+    countCall: async (operation, { request, reply }, actor) => {
+      const budgets = budgetsOf(operation, request, actor);
+      const state = await spend(reply, budgets, weightOf(operation));
+      if (actor && operation && isPollOf(operation)) await pace(reply, budgets, state);
+    },
     countFile: async (operation, { request, reply }, bytes) => {
       const more = Math.ceil(bytes / fileUnitBytes) - weightOf(operation);
       if (more > 0) await spend(reply, budgetsOf(operation, request, undefined), more);
     },
-    countMore: async (weight, operation, { request, reply }, actor) => {
+    async countMore(weight, operation, { request, reply }, actor) {
       const budgets = budgetsOf(operation, request, actor);
       // The request itself was counted before. The sum is at most a whole budget, so it succeeds in a new window.
       const counted = weightOf(operation) + (request.admitted?.bodyCount.weight ?? 0);
@@ -150,19 +172,19 @@ export function createCallers(options: {
   };
 
   function budgetsOf(operation: Operation | undefined, request: FastifyRequest, actor: Actor | undefined): Budgets {
-    // A page shows many files, so they do not use the budget for logins.
-    if (!actor && operation && isFileOf(operation))
-      return budgetOfNetwork('file', networkOf(request.ip), rates.anonymousFiles);
+    const [isFile, isPicture] = operation ? [isFileOf(operation), isPictureOf(operation)] : [false, false];
+    if (!actor && isFile) return budgetOfNetwork('file', networkOf(request.ip), rates.anonymousFiles);
+    if (!actor && isPicture) return budgetOfNetwork('picture', networkOf(request.ip), rates.anonymousPictures);
     if (!actor) return budgetOfNetwork('ip', networkOf(request.ip), rates.anonymous);
     const isPoll = operation !== undefined && isPollOf(operation);
     const { realmId, userId, botOwnerId } = actor;
     const ofBots =
       botOwnerId === undefined ? [] : [{ who: `${isPoll ? 'bot-polls' : 'bots'}:${botOwnerId}`, rate: rates.bots }];
     if (isPoll) return { realmId, all: [{ who: `poll:${userId}`, rate: rates.user }, ...ofBots] };
-    return {
-      realmId,
-      all: [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, { who: 'realm', rate: rates.realm }],
-    };
+    const ofRealm = { who: 'realm', rate: rates.realm };
+    if ((isFile || isPicture) && botOwnerId === undefined)
+      return { realmId, all: [{ who: `files:${userId}`, rate: rates.files }, ofRealm] };
+    return { realmId, all: [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, ofRealm] };
   }
 
   /** The actor of an operation that answers everyone, if the request shows one that counts. */
@@ -213,13 +235,40 @@ export function createCallers(options: {
     }
   }
 
-  async function spend(reply: FastifyReply, budgets: Budgets, weight: number): Promise<void> {
+  async function spend(reply: FastifyReply, budgets: Budgets, weight: number): Promise<RateState> {
     reply.request.isCounted = true;
     const state = await limiter.spend(budgets, weight);
     setRateHeaders(reply, state);
-    if (!state.isOver) return;
-    throw slowRefusals.mark(rateLimitHit(state), `${budgets.realmId}:${budgets.all[0].who}`);
+    if (state.isOver) throw refused(budgets, state);
+    return state;
   }
+
+  /**
+   * Delays a poll until it is due. How often a client polls depends on how often others cause events, so a poll is not
+   * refused for that: the events gather meanwhile.
+   */
+  async function pace({ raw }: FastifyReply, budgets: Budgets, { aheadMs }: RateState): Promise<void> {
+    if (aheadMs > maxPaceMs) throw refused(budgets, { resetInSeconds: aheadMs / 1_000 });
+    if (aheadMs > 0) await untilClosed(raw, aheadMs);
+  }
+
+  function refused({ realmId, all }: Budgets, state: Pick<RateState, 'resetInSeconds'>): ChatError {
+    return slowRefusals.mark(rateLimitHit(state), `${realmId}:${all[0].who}`);
+  }
+}
+
+/** Resolves after `ms`, or when the response is closed. */
+function untilClosed(response: ServerResponse, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (response.closed) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      response.off('close', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    response.on('close', end);
+  });
 }
 
 function setRateHeaders(reply: FastifyReply, rate: RateState): void {

@@ -33,3 +33,46 @@ test('while Redis is slow, a budget continues from the count of all gateways', a
   // Redis was emptied.
   expect(await spend(1)).toEqual([9, false]);
 });
+
+test('requests that wait until they are due are never refused, and use at least half of the budget', async () => {
+  let seconds = 1_000_000_000;
+  const spent = new Map<string, number>();
+  const redis = {
+    now: () => seconds * 1_000,
+    rateScript: async (keys: string[], [weight = 0, ...args]: number[]) => {
+      const refused = keys.findIndex((key, index) => (spent.get(key) ?? 0) + weight > (args[2 * index] ?? 0));
+      if (refused < 0) for (const key of keys) spent.set(key, (spent.get(key) ?? 0) + weight);
+      const [first = 0, ...others] = keys.map((key) => spent.get(key) ?? 0);
+      return [first, refused + 1, ...others];
+    },
+  } as unknown as LogRedis;
+  const limiter = createRateLimiter(redis);
+  const rate = (limit: number) => ({ limit, windowSeconds: 60 });
+  const budgets = (who: string) =>
+    ({
+      realmId: 1,
+      all: [
+        { who, rate: rate(60) },
+        { who: 'together', rate: rate(90) },
+      ],
+    }) as const;
+  /** When the next request of each of two clients is due. */
+  const dueAt = new Map([
+    ['one', seconds],
+    ['two', seconds],
+  ]);
+  const end = seconds + 600;
+  let served = 0;
+  while (seconds < end) {
+    for (const [who, due] of dueAt)
+      if (seconds >= due) {
+        const { isOver, aheadMs } = await limiter.spend(budgets(who), 1);
+        expect(isOver).toBe(false);
+        served++;
+        dueAt.set(who, seconds + aheadMs / 1_000);
+      }
+    seconds += 0.1;
+  }
+  expect(served).toBeGreaterThan(450);
+  expect(served).toBeLessThanOrEqual(11 * 90);
+});

@@ -10,6 +10,11 @@ export interface RateState {
   reset: number;
   resetInSeconds: number;
   isOver: boolean;
+  /**
+   * Milliseconds until the request is due if requests spend evenly. If all wait until they are due, and a tenth of the
+   * budget suffices for those that wait, none exceeds the budget.
+   */
+  aheadMs: number;
 }
 
 export interface Rate {
@@ -37,7 +42,11 @@ const everyRealm = 0;
  * The budget of a network. It counts over all realms, because a client without an account chooses the realm by the
  * `Host` header.
  */
-export const budgetOfNetwork = (kind: 'ip' | 'file' | 'wrong-key', network: string, rate: Rate): Budgets => ({
+export const budgetOfNetwork = (
+  kind: 'ip' | 'file' | 'picture' | 'wrong-key',
+  network: string,
+  rate: Rate,
+): Budgets => ({
   realmId: everyRealm,
   all: [{ who: `${kind}:${network}`, rate }],
 });
@@ -51,29 +60,29 @@ export interface RateLimiter {
   spend(budgets: Budgets, weight: number): Promise<RateState>;
 }
 
+/** What is spent of each budget, as far as known, and the 1-based index of the budget that refused, or 0. */
+interface Answer {
+  spent: readonly number[];
+  refused: number;
+}
+
 export function createRateLimiter(redis: LogRedis): RateLimiter {
   const local = createLocalCounts();
-  const spendHere = (keys: readonly string[], budgets: readonly Budget[], weight: number): [number, number] => {
+  const spendHere = (keys: readonly string[], budgets: readonly Budget[], weight: number): Answer => {
     const spent = keys.map((key) => local.get(key));
     const refused = budgets.findIndex(
       ({ rate }, index) => (spent[index] ?? 0) + Math.min(weight, rate.limit) > rate.limit,
     );
-    if (refused >= 0) return [spent[0] ?? 0, refused + 1];
-    const after = keys.map((key, index) => local.add(key, weight, budgets[index]?.rate.windowSeconds ?? 0));
-    return [after[0] ?? 0, 0];
+    if (refused >= 0) return { spent, refused: refused + 1 };
+    return {
+      spent: keys.map((key, index) => local.add(key, weight, budgets[index]?.rate.windowSeconds ?? 0)),
+      refused: 0,
+    };
   };
-  /** The answer of Redis contains the count of the first budget only. */
-  const remember = (
-    keys: readonly string[],
-    budgets: readonly Budget[],
-    { weight, answer: [spent, refused] }: { weight: number; answer: [number, number] },
-  ): void => {
-    const more = refused > 0 ? 0 : weight;
-    budgets.forEach(({ rate }, index) => {
-      const key = keys[index] ?? '';
-      local.raise(key, index === 0 ? spent : local.get(key) + more, rate.windowSeconds);
+  const remember = (keys: readonly string[], budgets: readonly Budget[], { spent }: Answer): void =>
+    spent.forEach((amount, index) => {
+      local.raise(keys[index] ?? '', amount, budgets[index]?.rate.windowSeconds ?? 0);
     });
-  };
   return {
     async spend({ realmId, all: budgets }, weight) {
       const [first] = budgets;
@@ -84,24 +93,39 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
         keys.push(rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`));
         args.push(budget.rate.limit, budget.rate.windowSeconds * 2);
       }
-      let answer: [number, number];
+      let answer: Answer;
       try {
-        answer = await promptly(redis.rateScript(keys, args));
-        remember(keys, budgets, { weight, answer });
+        const [spentOfFirst, refused, ...others] = await promptly(redis.rateScript(keys, args));
+        answer = { spent: [spentOfFirst, ...others], refused };
+        remember(keys, budgets, answer);
       } catch {
         answer = spendHere(keys, budgets, weight);
       }
-      const [spent, refused] = answer;
+      const { spent, refused } = answer;
       const reset = windowOf(realmId, budgets[refused - 1] ?? first, nowSeconds).end;
       return {
         limit: first.rate.limit,
-        remaining: Math.max(0, first.rate.limit - spent),
+        remaining: Math.max(0, first.rate.limit - (spent[0] ?? 0)),
         reset,
         resetInSeconds: reset - nowSeconds,
         isOver: refused > 0,
+        get aheadMs() {
+          const of = (budget: Budget, index: number): number =>
+            aheadOf(budget.rate, spent[index] ?? 0, windowOf(realmId, budget, nowSeconds).end - nowSeconds);
+          return 1_000 * Math.max(0, ...budgets.map(of));
+        },
       };
     },
   };
+}
+
+/** A quarter of a budget may be spent at once, the rest evenly. A tenth is for requests that wait at the end of the window. */
+const [burstShare, evenShare] = [0.25, 0.65];
+
+/** Seconds from now until so much may be spent at an even pace. Negative if more could have been spent until now. */
+function aheadOf({ limit, windowSeconds }: Rate, spent: number, secondsLeft: number): number {
+  const dueSeconds = ((spent - burstShare * limit) / (evenShare * limit)) * windowSeconds;
+  return dueSeconds - (windowSeconds - secondsLeft);
 }
 
 /**

@@ -1,0 +1,82 @@
+import { EventEmitter } from 'node:events';
+import {
+  type Actor,
+  eventQueueOperations,
+  socialOperations,
+  uploadOperations,
+  userOperations,
+} from '@natter/contracts';
+import { expect, test } from 'vitest';
+import type { Budgets, RateState } from '../rate-limit/rate-limit.ts';
+import { createCallers, type Exchange, type Rates } from './caller.ts';
+
+const rate = { limit: 100, windowSeconds: 60 };
+const rates: Rates = {
+  ...{ user: rate, bots: rate, files: rate, realm: rate },
+  ...{ anonymous: rate, anonymousFiles: rate, anonymousPictures: rate },
+};
+const actor = { realmId: 1, userId: 7 } as Actor;
+
+/** Callers whose limiter answers that requests come so many milliseconds too early. */
+function callersWith(aheadMs: number) {
+  const asked: string[][] = [];
+  const limiter = {
+    spend: async ({ all }: Budgets): Promise<RateState> => {
+      asked.push(all.map(({ who }) => who));
+      return { limit: 100, remaining: 1, reset: 60, resetInSeconds: 60, isOver: false, aheadMs };
+    },
+  };
+  const slowRefusals = { mark: (error: Error) => error };
+  const callers = createCallers({ limiter, rates, slowRefusals, authenticator: {} } as never);
+  const raw = Object.assign(new EventEmitter(), { closed: false });
+  const request = { ip: '127.0.0.1' };
+  const reply = { raw, request, header: () => reply };
+  return { callers, asked, raw, exchange: { request, reply } as unknown as Exchange };
+}
+
+/** Which of the promises have settled after so many milliseconds. */
+async function settledAfter(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const pending = new Promise((resolve) => setTimeout(resolve, ms, 'pending'));
+  return (await Promise.race([promise, pending])) !== 'pending';
+}
+
+test('a poll that comes too early waits, and other requests do not', async () => {
+  const { callers, exchange } = callersWith(200);
+  expect(await settledAfter(50, callers.countCall(eventQueueOperations.getEvents, exchange, actor))).toBe(false);
+  const other = callers.countCall(userOperations.getOwnUser, exchange, actor);
+  expect(await settledAfter(50, other)).toBe(true);
+});
+
+test('the wait of a poll ends when its client disconnects', async () => {
+  const { callers, raw, exchange } = callersWith(9_000);
+  const counted = callers.countCall(eventQueueOperations.getEvents, exchange, actor);
+  await new Promise(setImmediate);
+  raw.emit('close');
+  await counted;
+  expect(raw.listenerCount('close')).toBe(0);
+});
+
+test('a poll that would have to wait for long is refused, with the time after which it may come', async () => {
+  const { callers, exchange } = callersWith(12_000);
+  await expect(callers.countCall(eventQueueOperations.getEvents, exchange, actor)).rejects.toMatchObject({
+    code: 'RATE_LIMIT_HIT',
+    extra: { 'retry-after': 12 },
+  });
+});
+
+test('what a page shows of others uses neither the budget for logins nor that of the user', async () => {
+  const { callers, asked, exchange } = callersWith(0);
+  const { uploadedAvatar } = socialOperations;
+  await callers.countCall(uploadedAvatar, exchange, undefined);
+  await callers.countCall(uploadOperations.getExternalContent, exchange, undefined);
+  await callers.countCall(userOperations.getServerSettings, exchange, undefined);
+  await callers.countCall(uploadOperations.getFile, exchange, actor);
+  await callers.countCall(uploadOperations.getFile, exchange, { ...actor, botOwnerId: 3 });
+  expect(asked).toEqual([
+    ['picture:127.0.0.1'],
+    ['file:127.0.0.1'],
+    ['picture:127.0.0.1'],
+    ['files:7', 'realm'],
+    ['user:7', 'bots:3', 'realm'],
+  ]);
+});
