@@ -52,3 +52,32 @@ test.each([
   expect(htmlOf(`![x](${address})`)).toBe(`<p><img alt="x" class="inline-image" ${shown}></p>`);
   expect(htmlOf(`![x](http://localhost:9991${address})`)).toContain(shown.replaceAll('"/', '"'));
 });
+
+const media = (count: number, type = 'png'): string[] =>
+  Array.from({ length: count }, (_, i) => `![](/user_uploads/1/${i}.${type})`);
+
+test.each<[string, (some: string[]) => string]>([
+  ['a paragraph', (some) => some.join(' ')],
+  ['emphasis', (some) => some.map((one) => `**a ${one}** *b*`).join(' ')],
+  ['quotes', (some) => some.map((one) => `> > ${one}`).join('\n\nx\n\n')],
+  ['a list', (some) => some.map((one) => `- a\n  - ${one}`).join('\n')],
+  ['a table', (some) => ['|a|', '|-|', ...some.map((one) => `|${one}|`)].join('\n')],
+  ['a spoiler', (some) => ['```spoiler x', ...some, '```'].join('\n')],
+  ['headings', (some) => some.map((one) => `# ${one}`).join('\n')],
+])('of the media in %s, 24 are shown, and further ones are links', (_, contentOf) => {
+  for (const count of [24, 40]) {
+    const html = htmlOf(contentOf([...media(count - 10), ...media(10, 'mp3')]));
+    expect(requests(html)).toBe(24);
+    expect(html.match(/<a href="\/user_uploads\/1\/\d+\.(?:png|mp3)">/g) ?? []).toHaveLength(count - 24);
+  }
+});
+
+test('media in the text and previews share the limit', () => {
+  const links = (count: number): string => Array.from({ length: count }, (_, i) => `https://a.test/${i}.png`).join(' ');
+  const context = { previewPages: true };
+  const rendered = (images: number, linked: number) =>
+    render(`${media(images).join(' ')}\n\n${links(linked)} https://a.test/page`, { ...testContext, ...context });
+  expect([requests(rendered(10, 13).html), rendered(10, 13).pages]).toEqual([23, ['https://a.test/page']]);
+  expect([requests(rendered(10, 14).html), rendered(10, 14).pages]).toEqual([10, []]);
+  expect(requests(rendered(320, 1).html)).toBe(24);
+});

@@ -43,13 +43,15 @@ function linked(inner: string, { href, title }: Omit<Target, 'end'>, inline: Inl
 }
 
 function embedded(inner: string, href: string, inline: Inline): Node[] | undefined {
-  const { context } = inline.run;
+  const { run } = inline;
+  const { context } = run;
   if (context.previewMedia === false) return undefined;
   const url = relativeUrl(href, context.realmUrl);
   const isAudio = isAudioPath(url);
   if (!isAudio && !isImagePath(url)) return undefined;
   const src = servedFrom(url, context);
-  if (src === undefined) return linked(inner, { href, title: undefined }, inline);
+  if (src === undefined || run.mediaLeft === 0) return linked(inner, { href, title: undefined }, inline);
+  run.mediaLeft--;
   const title = inline.source(inner);
   if (isAudio)
     return [element('audio', { controls: '', preload: 'metadata', src, ...(title === '' ? {} : { title }) })];
