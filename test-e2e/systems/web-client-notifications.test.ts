@@ -210,6 +210,23 @@ test('a message on screen stays unread, with its notification, until the window 
   await page.context().close();
 });
 
+test('a message that was seen just before the page is left is marked as read', async () => {
+  await web.clientOf('member').markAllRead();
+  const { user_id } = web.system.people.member2;
+  const { page, faults } = await web.visit('member', `/dm/${user_id}`);
+  const unread = (): Promise<number[]> => unreadIn([{ operator: 'dm', operand: [user_id] }]);
+  for (const text of ['Marked at once', 'Marked with the next ones']) {
+    await expect.poll(unread).toEqual([]);
+    await write(text);
+    await message(page, text).waitFor();
+  }
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  expect(faults).toEqual([]);
+  await page.goto('about:blank');
+  await expect.poll(unread).toEqual([]);
+  await page.context().close();
+});
+
 test('the title and the icon of the page count unread messages', async () => {
   const reader = web.clientOf('member');
   await reader.markAllRead();

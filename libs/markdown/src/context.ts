@@ -75,6 +75,8 @@ export interface RenderRun {
   formulasLeft: number;
   /** Remaining links that linkifiers may create. */
   matchesLeft: number;
+  /** Remaining images and audio players in the text; further ones are links. */
+  mediaLeft: number;
   /** Remaining steps of the parser (`steps.ts`). */
   stepsLeft: number;
 }

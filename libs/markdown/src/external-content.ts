@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RenderContext } from './context.ts';
+import { isOwnPage } from './url.ts';
 
 /** Paths of this server that stand for addresses of other sites. A signature tells that this server wrote the path. */
 const PREFIX = '/external_content/';
@@ -25,11 +26,15 @@ export function externalContentAddress(signature: string, hex: string, key: stri
   return timingSafeEqual(Buffer.from(signatureOf(address, key)), Buffer.from(signature)) ? address : undefined;
 }
 
-/** Where readers get media from: of this server directly, of other sites through it. Undefined for what they cannot get. */
+/**
+ * Where readers get media from: of this server directly, of other sites through it. Undefined for what they cannot get,
+ * and for pages of this server, which their browsers would request with their session.
+ */
 export function servedFrom(
   address: string,
   { realmUrl, externalContentKey: key }: Pick<RenderContext, 'realmUrl' | 'externalContentKey'>,
 ): string | undefined {
+  if (isOwnPage(address, realmUrl)) return undefined;
   const isOwn = !/^https?:/i.test(address) || (realmUrl !== '' && address.startsWith(`${realmUrl}/`));
   return isOwn || key === undefined ? address : externalContentPath(address, key);
 }

@@ -36,21 +36,25 @@ export const link: InlineRule = (content, inline) => {
   return result + content.slice(at);
 };
 
-function linked(inner: string, { href, title }: Target, inline: Inline): Node[] {
+function linked(inner: string, { href, title }: Omit<Target, 'end'>, inline: Inline): Node[] {
   const url = relativeUrl(href, inline.run.context.realmUrl);
   const shown = inner.trim() === '' ? url : inner;
   return [element('a', { href: url, ...(title === undefined ? {} : { title }) }, inline.expand(entity(shown, inline)))];
 }
 
 function embedded(inner: string, href: string, inline: Inline): Node[] | undefined {
-  if (inline.run.context.previewMedia === false) return undefined;
-  const url = relativeUrl(href, inline.run.context.realmUrl);
-  const src = servedFrom(url, inline.run.context);
+  const { run } = inline;
+  const { context } = run;
+  if (context.previewMedia === false) return undefined;
+  const url = relativeUrl(href, context.realmUrl);
+  const isAudio = isAudioPath(url);
+  if (!isAudio && !isImagePath(url)) return undefined;
+  const src = servedFrom(url, context);
+  if (src === undefined || run.mediaLeft === 0) return linked(inner, { href, title: undefined }, inline);
+  run.mediaLeft--;
   const title = inline.source(inner);
-  if (src === undefined) return undefined;
-  if (isAudioPath(url))
+  if (isAudio)
     return [element('audio', { controls: '', preload: 'metadata', src, ...(title === '' ? {} : { title }) })];
-  if (!isImagePath(url)) return undefined;
   return [element('img', { alt: title, class: 'inline-image', 'data-original-src': url, src })];
 }
 

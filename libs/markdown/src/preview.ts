@@ -3,8 +3,11 @@ import { servedFrom } from './external-content.ts';
 import { isAudioPath, isImagePath, type Media, mediaAt } from './media-url.ts';
 import { type Element, element, htmlOf, type Node, raw, textOf } from './node.ts';
 
-/** A message with more previews than this shows none of them. */
-const MAX_PREVIEWS = 24;
+/**
+ * Maximum media that a message makes its readers request. Images and audio players in the text come first. If the linked
+ * addresses exceed the rest, none of them gets a preview.
+ */
+export const MAX_MEDIA = 24;
 
 interface FoundLink {
   link: Element;
@@ -38,8 +41,10 @@ export function addPreviews(root: Element, context: RenderContext): Links {
   // Outer links first: of several links to one address only the first gets a preview.
   const linked = found.filter(({ link, isQuoted }) => link.tag === 'a' && !isQuoted).sort((a, b) => a.depth - b.depth);
   const shown = new Set(linked.map(({ href }) => href));
-  const pages = context.previewPages && shown.size <= MAX_PREVIEWS ? pagesAmong(links, shown, context) : [];
-  if (context.previewMedia !== false && shown.size <= MAX_PREVIEWS) {
+  const inText = found.filter(({ link }) => link.tag !== 'a').length;
+  const fits = inText + shown.size <= MAX_MEDIA;
+  const pages = context.previewPages && fits ? pagesAmong(links, shown, context) : [];
+  if (context.previewMedia !== false && fits) {
     const places = new Map<Element, Node>();
     for (const one of linked) if (shown.delete(one.href)) show(one, { root, context, places });
   }

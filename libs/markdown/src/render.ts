@@ -8,7 +8,7 @@ import { lookupsOf } from './lookups.ts';
 import { mathBlock } from './math.ts';
 import { escapeHtml, htmlOf, raw } from './node.ts';
 import { linesOf, normalized, separateLists } from './preprocess.ts';
-import { addPreviews } from './preview.ts';
+import { addPreviews, MAX_MEDIA } from './preview.ts';
 import { blockRules, inlineRules } from './rules.ts';
 import { spend } from './steps.ts';
 import { treeOf } from './tree.ts';
@@ -76,6 +76,7 @@ function newRun(context: RenderContext, maxSteps: number): RenderRun {
     },
     formulasLeft: MAX_FORMULAS,
     matchesLeft: MAX_LINKIFIER_MATCHES,
+    mediaLeft: MAX_MEDIA,
     stepsLeft: maxSteps,
   };
 }

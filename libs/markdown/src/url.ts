@@ -38,6 +38,18 @@ const withoutReferences = (typed: string): string =>
 
 /** Links to this server's own views and files become relative. */
 export function relativeUrl(url: string, realmUrl: string): string {
-  const isOwn = realmUrl !== '' && (url.startsWith(`${realmUrl}/#`) || url.startsWith(`${realmUrl}/user_uploads/`));
+  const isOwn =
+    realmUrl !== '' &&
+    (url.startsWith(`${realmUrl}/#`) || (url.startsWith(`${realmUrl}/user_uploads/`) && !isOwnPage(url, realmUrl)));
   return isOwn ? url.slice(realmUrl.length + 1) : url;
+}
+
+/**
+ * Whether browsers send an address to this server, and not for an uploaded file. They resolve dot segments, also those of
+ * percent-encoded dots, and take backslashes for slashes.
+ */
+export function isOwnPage(address: string, realmUrl: string): boolean {
+  const base = realmUrl || 'https://own.invalid';
+  const parsed = URL.parse(address, base);
+  return parsed?.host === URL.parse(base)?.host && !parsed?.pathname.startsWith('/user_uploads/');
 }

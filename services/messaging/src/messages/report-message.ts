@@ -3,6 +3,7 @@ import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersio
 import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache } from '../model/channel-cache.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
+import { holdMessage } from '../model/message-audience.ts';
 import { queueNotice } from '../model/notice.ts';
 import { type NoticeText, notice, placeLink, plain, quoteBlock, userMention } from '../model/notice-text.ts';
 import { nameOf } from '../model/people.ts';
@@ -56,6 +57,7 @@ export function reportHandlers({ database }: Owner, { channels, messages, polici
       const topic = `${[...message.sender_name].slice(0, limits.topicLength - 22).join('')}'s moderation requests`;
       const answer = await context.write(async (work) => {
         work.expectVersions(versions);
+        await holdMessage(work, message);
         await countReport(work, actor.botOwnerId ?? actor.userId);
         await queueNotice(work, {
           from: 'Notification Bot',

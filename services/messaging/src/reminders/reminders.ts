@@ -6,11 +6,13 @@ import {
   handleWrite,
   type Owner,
   type RealmPolicies,
+  realmVersions,
   type UserVisibility,
 } from '@natter/service-kit';
 import type { Authors } from '../model/authors.ts';
 import { destinationOf } from '../model/destination-of.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
+import { holdMessage } from '../model/message-audience.ts';
 import { botOf } from '../model/notice.ts';
 import {
   addressLink,
@@ -60,7 +62,7 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
       const botId = await botOf(database, actor.realmId, 'Notification Bot');
       if (botId === undefined) throw new VersionsChanged('the notification bot in the copy of bots', 'row');
       const bot = await sources.authors.get(meta, botId, context.attempt > 0);
-      const policy = await sources.policies.get(meta, false);
+      const policy = await sources.policies.get(meta, context.attempt > 0);
       const isHidden = (await sources.userVisibility.hiddenFrom(actor, meta, policy)).has(message.sender_id);
       const sender = isHidden
         ? strong(unknownUser(message.sender_id, policy.host).full_name)
@@ -73,8 +75,11 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
         read_by_sender: false,
         seenBy: actor,
       };
-      const destination = destinationOf(await sources.decideSend(bot, meta, sendable, context.attempt > 0));
+      const decided = await sources.decideSend(bot, meta, sendable, context.attempt > 0);
+      const destination = destinationOf(decided);
       const answer = await context.write(async (work) => {
+        work.expectVersions({ ...decided.basis, ...realmVersions(policy) });
+        await holdMessage(work, message);
         const row = await work.one(sql.type(scheduledRow)`
           INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, rendered_content, due_at, client, reminder_target_id)
           VALUES (${actor.realmId}, ${actor.userId}, ${botId}, 'reminder', ${sql.array(destination.recipientIds ?? [], 'int4')}, ${destination.content},

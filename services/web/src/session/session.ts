@@ -52,16 +52,19 @@ export class Session {
   readonly reading: ReadMarker;
   readonly actions: MessageActions;
 
-  private constructor(client: Client, feed: SharedFeed) {
+  private constructor(client: Client, parting: Client, feed: SharedFeed) {
     this.#client = client;
     this.#feed = feed;
     this.#state = initialState(feed.begin());
     this.actions = new MessageActions(client, (error) => this.notify(error));
     const state = (): State => this.#state;
-    this.reading = new ReadMarker(client, {
-      isKnown: (id) => this.#state.messages.has(id),
-      onRead: (ids) => this.#dispatch({ type: 'read', ids }),
-    });
+    this.reading = new ReadMarker(
+      { client, parting },
+      {
+        isKnown: (id) => this.#state.messages.has(id),
+        onRead: (ids) => this.#dispatch({ type: 'read', ids }),
+      },
+    );
     const store = { state, dispatch: (action: Action) => this.#dispatch(action) };
     this.connection = new Connection({ client, ...store, tellOthers: () => feed.unreachable() });
     this.writer = new Writer(client, store);
@@ -78,9 +81,9 @@ export class Session {
   /** `onAttempt` is called until the session has begun, after each attempt of a request, with its failure if it is repeated. */
   static async start(onAttempt: (failure: unknown) => void): Promise<Session> {
     let session: Session | undefined;
+    const own = { url: location.origin, session: { csrfToken } };
     const client = createClient({
-      url: location.origin,
-      session: { csrfToken },
+      ...own,
       onAttempt: (failure) => (session ? session.connection.attempted(failure) : onAttempt(failure)),
     });
     // Without a session, a register is answered as to a spectator.
@@ -92,7 +95,10 @@ export class Session {
       onUnreachable: () => session?.connection.lost(),
     });
     followPage(feed);
-    session = new Session(client, feed);
+    const parting = createClient({ ...own, fetch: (address, init) => fetch(address, { ...init, keepalive: true }) });
+    const begun = new Session(client, parting, feed);
+    session = begun;
+    addEventListener('pagehide', () => begun.reading.leave());
     for (const one of readOutbox(session.state.model.ownId)) session.#resume(one);
     session.#presence.start();
     return session;
