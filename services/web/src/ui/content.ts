@@ -2,7 +2,7 @@ import { t } from '../text/text.ts';
 import { copy } from './clipboard.ts';
 import { dateLanguage } from './dates.ts';
 import { formulaValue } from './formula.ts';
-import { isOwnPath } from './own-path.ts';
+import { isOwnPicture } from './own-picture.ts';
 import { markPictures } from './pictures.ts';
 
 /** Elements that the server never sends; the policy of the page would stop them, too. */
@@ -63,7 +63,7 @@ function clean(element: HTMLElement): void {
     // A picture without description is content that its link names.
     if (!element.hasAttribute('alt')) element.alt = element.closest('a')?.getAttribute('href') ?? '';
     // Nothing is requested from other hosts.
-    if (!isOwnPath(element.getAttribute('src') ?? '')) element.removeAttribute('src');
+    if (!isOwnPicture(element.getAttribute('src') ?? '')) element.removeAttribute('src');
   }
 }
 

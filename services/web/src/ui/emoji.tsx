@@ -1,5 +1,5 @@
 import type { Emoji } from '../state/place.ts';
-import { isOwnPath } from './own-path.ts';
+import { isOwnPicture } from './own-picture.ts';
 import { useSelected } from './session-context.tsx';
 
 export const thumbsUp: Emoji = { emoji_name: 'thumbs_up', emoji_code: '1f44d', reaction_type: 'unicode_emoji' };
@@ -16,7 +16,7 @@ export function EmojiGlyph({ emoji }: { emoji: Emoji }) {
         {charactersOf(emoji.emoji_code)}
       </span>
     );
-  if (url === undefined || !isOwnPath(url)) return <span aria-hidden="true">:{emoji.emoji_name}:</span>;
+  if (url === undefined || !isOwnPicture(url)) return <span aria-hidden="true">:{emoji.emoji_name}:</span>;
   return <img className="glyph" src={url} alt="" />;
 }
 

@@ -1,6 +1,6 @@
 import { t } from '../text/text.ts';
 import { openDialog } from './open-dialog.ts';
-import { isOwnPath } from './own-path.ts';
+import { isOwnPicture } from './own-picture.ts';
 
 /** A link around a picture of a message that opens the viewer. */
 const selector = 'a.picture';
@@ -22,7 +22,7 @@ export function markPictures(content: ParentNode): void {
 function linkAround(image: HTMLImageElement): HTMLAnchorElement {
   const link = document.createElement('a');
   const original = image.dataset.originalSrc ?? '';
-  link.href = isOwnPath(original) ? original : (image.getAttribute('src') ?? '');
+  link.href = isOwnPicture(original) ? original : (image.getAttribute('src') ?? '');
   link.target = '_blank';
   link.rel = 'noopener noreferrer';
   image.replaceWith(link);
@@ -56,7 +56,7 @@ export const picturesIn = (content: ParentNode): Picture[] =>
     const image = link.querySelector('img');
     const address = link.getAttribute('href') ?? '';
     // Nothing is requested from other servers.
-    const shown = isOwnPath(address) ? address : image?.getAttribute('src');
+    const shown = isOwnPicture(address) ? address : image?.getAttribute('src');
     if (!image || !shown) return [];
     return [{ nth, src: shown, href: link.href, name: image.alt, isHidden: link.closest('details') !== null }];
   });
