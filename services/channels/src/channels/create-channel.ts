@@ -3,7 +3,7 @@ import { type Handlers, handleWrite } from '@natter/service-kit';
 import { deciding, type Service } from '../model/deciding.ts';
 import { checkedDescription } from '../model/descriptions.ts';
 import { enter } from '../model/enter.ts';
-import { resolvePrincipals } from '../model/principals.ts';
+import { principalsToAdd } from '../model/principals.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { subscribe } from '../model/subscribe.ts';
 
@@ -20,7 +20,7 @@ export function createChannelHandlers(service: Service): Handlers {
         const principals =
           params.subscribers.length === 0
             ? []
-            : resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
+            : principalsToAdd(decision.directory, params.subscribers, decision.actor);
         const wanted = [{ name, description, html: htmlOf(description), color: undefined }];
         await subscribe(decision, wanted, principals, { configuration: params, refusesAll: true });
         const [created] = await enter(decision.work, [name]);

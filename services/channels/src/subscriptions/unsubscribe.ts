@@ -4,18 +4,19 @@ import { type Handlers, handleWrite } from '@natter/service-kit';
 import { type Entered, mayRemove } from '../model/authorization.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { enter, type Named } from '../model/enter.ts';
-import { requireFewSubscriptions, resolvePrincipals } from '../model/principals.ts';
+import { hiddenFrom, principalsToRemove, requireFewSubscriptions } from '../model/principals.ts';
 import { unknownChannelName } from '../model/refusals.ts';
 import { leave } from './leave.ts';
 
 export function unsubscribeHandlers(service: Service): Handlers {
   return [
-    handleWrite(channelOperations.unsubscribe, (context, params) =>
-      deciding(service, context, (decision) => {
-        const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, false);
+    handleWrite(channelOperations.unsubscribe, async (context, params) => {
+      const hidden = params.principals ? await hiddenFrom(service, context) : new Set<number>();
+      return deciding(service, context, (decision) => {
+        const principals = principalsToRemove(decision.directory, params.principals, decision.actor, hidden);
         return unsubscribe(decision, params.subscriptions, principals);
-      }),
-    ),
+      });
+    }),
   ];
 }
 
