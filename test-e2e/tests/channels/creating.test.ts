@@ -154,6 +154,24 @@ describe('DELETE /users/me/subscriptions', () => {
     expect((await remove(member2, member2)).body.removed).toEqual([name]);
   });
 
+  test('lets a guest remove others where can_remove_subscribers_group permits it', async () => {
+    const { member, member2, moderator, guest } = realm;
+    const id = await channel(member, [member2, moderator, guest]);
+    const name = await nameOf(member, id);
+    const remove = (principals: (number | string)[]) =>
+      guest.delete('/users/me/subscriptions', { subscriptions: [name], principals });
+    expect(refused(await remove([member2.user_id]))).toEqual(badRequest);
+    await member.ok('PATCH', `/streams/${id}`, {
+      can_remove_subscribers_group: { new: { direct_members: [guest.user_id], direct_subgroups: [] } },
+    });
+    expect((await remove([member2.user_id])).body.removed).toEqual([name]);
+    expect((await remove([moderator.email])).body.removed).toEqual([name]);
+    expect((await remove([999_999_999])).body.msg).toBe('Invalid user ID 999999999');
+    const other = await nameOf(member, await channel(member, [member2, guest]));
+    const both = { subscriptions: [name, other], principals: [member2.user_id] };
+    expect(refused(await guest.delete('/users/me/subscriptions', both))).toEqual(badRequest);
+  });
+
   test('sends subscription/remove and, for a private channel, stream/delete to the leaver, and peer_remove to others', async () => {
     const { member, member2 } = realm;
     const id = await channel(member, [member, member2], { invite_only: true });

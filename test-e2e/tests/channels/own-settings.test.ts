@@ -12,6 +12,8 @@ const nullable = { client_capabilities: { notification_settings_null: true } };
 describe('POST /users/me/subscriptions/properties', () => {
   test.each([
     ['color', '#a1b2c3', [['color', '#a1b2c3']]],
+    ['color', '#AbCdEf', [['color', '#abcdef']]],
+    ['color', '#F0a', [['color', '#ff00aa']]],
     [
       'is_muted',
       true,
@@ -109,7 +111,7 @@ test('PATCH /users/me/subscriptions/{stream_id} changes one property', async () 
   await realm.member.ok('PATCH', `/users/me/subscriptions/${id}`, { property: 'is_muted', value: true });
   await realm.member.ok('PATCH', `/users/me/subscriptions/${id}`, { property: 'color', value: '#fff' });
   const { subscriptions } = await realm.member.ok('GET', '/users/me/subscriptions');
-  expect(subscriptions.find((one: Json) => one.stream_id === id)).toMatchObject({ is_muted: true, color: '#fff' });
+  expect(subscriptions.find((one: Json) => one.stream_id === id)).toMatchObject({ is_muted: true, color: '#ffffff' });
 });
 
 test('a channel without its own setting shows the user’s default to clients without notification_settings_null', async () => {

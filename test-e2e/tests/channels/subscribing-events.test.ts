@@ -21,7 +21,7 @@ describe('subscribing', () => {
       await guest.queue(types),
     ];
     const name = await nameOf(member, id);
-    await member2.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name, color: '#123456' }] });
+    await member2.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name, color: '#1aF' }] });
     const added = await own.next((event) => event.op === 'add');
     const users = [member.user_id, member2.user_id];
     expect(added.subscriptions).toEqual([
@@ -29,7 +29,7 @@ describe('subscribing', () => {
         ...(await streamOf(member, id)),
         subscribers: users,
         subscriber_count: 2,
-        color: '#123456',
+        color: '#11aaff',
         is_muted: false,
         in_home_view: true,
         pin_to_top: false,

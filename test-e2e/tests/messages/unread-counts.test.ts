@@ -85,3 +85,33 @@ test('unread messages of a register equal those of an older register plus the ev
     expect(fresh.unread_msgs.count).toBe(unreadIds(fresh.unread_msgs).length);
   }
 });
+
+test('the count of unread messages leaves out muted channels and topics, unless the topic is unmuted or followed', async () => {
+  const { owner, member } = await openRealm();
+  await owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
+  const idOf = async (name: string): Promise<number> => {
+    const principals = [owner.user_id, member.user_id];
+    await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals });
+    return (await owner.ok('GET', '/get_stream_id', { stream: name })).stream_id;
+  };
+  const [open, muted] = [await idOf('open'), await idOf('muted')];
+  const register = async () => (await member.ok('POST', '/register', {})).unread_msgs;
+  const before = await register();
+  const send = async (form: Json) => (await owner.ok('POST', '/messages', { content: 'x', ...form })).id;
+  for (const to of [open, muted])
+    for (const topic of ['plain', 'Quiet', 'Loud', 'Followed']) await send({ type: 'channel', to, topic });
+  await send({ type: 'direct', to: [member.user_id] });
+  const counted = async () => {
+    const now = await register();
+    return [now.count - before.count, unreadIds(now).length - unreadIds(before).length];
+  };
+  await expect.poll(counted).toEqual([9, 9]);
+  await member.ok('PATCH', `/users/me/subscriptions/${muted}`, { property: 'is_muted', value: true });
+  await expect.poll(counted).toEqual([5, 9]);
+  const prefer = (stream_id: number, topic: string, visibility_policy: number) =>
+    member.ok('POST', '/user_topics', { stream_id, topic, visibility_policy });
+  await prefer(muted, 'loud', 2);
+  await prefer(muted, 'followed', 3);
+  await prefer(open, 'quiet', 1);
+  await expect.poll(counted).toEqual([6, 9]);
+});

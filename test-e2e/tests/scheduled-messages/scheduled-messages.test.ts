@@ -108,9 +108,28 @@ describe('scheduling', () => {
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test.each(['type', 'to', 'content', 'scheduled_delivery_timestamp', 'topic'])('requires %s', async (name) => {
+  test.each(['type', 'to', 'content', 'scheduled_delivery_timestamp'])('requires %s', async (name) => {
     const { status, body } = await realm.member.post('/scheduled_messages', { ...toChannel(), [name]: undefined });
     expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', name]);
+  });
+
+  test('requires a topic only where POST /messages does', async () => {
+    const person = await realm.person();
+    const strict = await realm.owner.ok('POST', '/channels/create', {
+      name: 'with topics',
+      subscribers: [person.user_id],
+      topics_policy: 'disable_empty_topic',
+    });
+    for (const path of ['/messages', '/scheduled_messages']) {
+      const refused = await person.post(path, toChannel({ to: strict.id, topic: undefined }) as Json);
+      expect([refused.status, refused.body.code, refused.body.var_name]).toEqual([
+        400,
+        'REQUEST_VARIABLE_MISSING',
+        'topic',
+      ]);
+      expect((await person.post(path, toChannel({ topic: undefined }) as Json)).status).toBe(200);
+    }
+    expect((await listed(person)).map(({ topic }) => topic)).toEqual(['']);
   });
 
   test('to a missing channel returns its ID, and to an inaccessible channel returns the same error', async () => {

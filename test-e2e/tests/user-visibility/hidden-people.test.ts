@@ -75,6 +75,20 @@ describe('a guest who names a user they may not see gets the error for a missing
   test('in subscriptions, mutes and requests about the user', async () => {
     const subscriptions = [{ name: 'somewhere' }];
     await expectUnknown((who) => guest.post('/users/me/subscriptions', { subscriptions, principals: [who] }));
+    const [permitting, refusing] = ['permitting', 'refusing'];
+    for (const [name, holder] of [
+      [permitting, guest],
+      [refusing, realm.owner],
+    ] as const)
+      await realm.owner.ok('POST', '/users/me/subscriptions', {
+        subscriptions: [{ name }],
+        principals: [guest.user_id],
+        can_remove_subscribers_group: { direct_members: [holder.user_id], direct_subgroups: [] },
+      });
+    for (const name of [permitting, refusing, 'no such channel'])
+      await expectUnknown((who) =>
+        guest.delete('/users/me/subscriptions', { subscriptions: [name], principals: [who] }),
+      );
     await expectUnknown((who) => guest.post(`/users/me/muted_users/${who}`), false);
     await expectUnknown((who) => guest.get(`/users/${who}/presence`));
     await expectUnknown((who) => guest.get(`/users/${who}/status`), false);

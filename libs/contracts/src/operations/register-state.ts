@@ -118,7 +118,9 @@ const messages = {
     .describe('The conversations of the newest direct messages, the newest first.'),
   unread_msgs: z
     .object({
-      count: int.describe('How many messages are unread.'),
+      count: int.describe(
+        'How many of these messages are direct, or in channels and topics that the caller did not mute; a topic that is unmuted or followed counts also in a muted channel.',
+      ),
       pms: z
         .array(
           z.object({

@@ -150,7 +150,7 @@ export const fieldValues: Readonly<Record<string, unknown>> = {
   sender_email: 'ada@example.com',
   sender_full_name: 'Ada Lovelace',
   sender_id: 12,
-  sender_realm_str: 'observatory',
+  sender_realm_str: '',
   server_generation: moment,
   server_timestamp: moment,
   server_version: '0.1.0',

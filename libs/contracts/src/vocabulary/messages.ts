@@ -95,7 +95,7 @@ export const messageMeanings = {
   sender_email: 'The API email address of the sender.',
   sender_full_name: 'The display name of the sender.',
   sender_id: 'The user ID of the sender.',
-  sender_realm_str: 'The subdomain of the organization of the sender.',
+  sender_realm_str: 'Always empty. Other servers name the organization of the sender.',
   topic_links: 'The links that linkifiers find in the topic.',
   is_mirror_dummy: 'Whether the account is a placeholder of a mirrored network; always false here.',
   sender: 'The user who types.',

@@ -3,7 +3,7 @@ import { type Handlers, handleWrite } from '@natter/service-kit';
 import { deciding, type Service } from '../model/deciding.ts';
 import { checkedDescription } from '../model/descriptions.ts';
 import { enter } from '../model/enter.ts';
-import { resolvePrincipals } from '../model/principals.ts';
+import { principalsToAdd } from '../model/principals.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { subscribe } from '../model/subscribe.ts';
 
@@ -17,11 +17,10 @@ export function createChannelHandlers(service: Service): Handlers {
         const [taken] = await enter(decision.work, [name]);
         if (taken)
           throw new ChatError('CHANNEL_ALREADY_EXISTS', `Channel '${name}' already exists`, { channel_name: name });
-        const { directory, actor } = decision;
         const principals =
           params.subscribers.length === 0
             ? []
-            : resolvePrincipals(directory, params.subscribers, actor, (id) => directory.isNameable(id));
+            : principalsToAdd(decision.directory, params.subscribers, decision.actor);
         const wanted = [{ name, description, html: htmlOf(description), color: undefined }];
         await subscribe(decision, wanted, principals, { configuration: params, refusesAll: true });
         const [created] = await enter(decision.work, [name]);

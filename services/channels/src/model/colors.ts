@@ -1,3 +1,5 @@
+import { badRequest } from '@natter/contracts';
+
 const palette = [
   '#76ce90',
   '#fae589',
@@ -33,4 +35,9 @@ export function takeColor(used: Map<string, number>): string {
   return best;
 }
 
-export const colorForm = /^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/;
+/** The colour as `#rrggbb` in lower case, which clients parse. */
+export function checkedColor(color: string): string {
+  if (!/^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(color)) throw badRequest('color is not a valid hex color code');
+  const digits = color.slice(1).toLowerCase();
+  return `#${digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits}`;
+}

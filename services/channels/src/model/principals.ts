@@ -1,27 +1,55 @@
 import { type Actor, badRequest, insufficientPermission, isGuest, perRequest } from '@natter/contracts';
+import type { UserContext } from '@natter/service-kit';
+import type { Service } from './deciding.ts';
 import type { Directory, Person } from './directory/directory.ts';
 
-/**
- * The users that a request names by id or email, unique and in order; the caller if it names none. Users that are not
- * accepted are answered like those that do not exist.
- */
-export function resolvePrincipals(
+type Principals = readonly number[] | readonly string[] | undefined;
+
+/** The active users whom a request subscribes. Bots of the server are answered like unknown users. */
+export const principalsToAdd = (directory: Directory, principals: Principals, actor: Actor): number[] =>
+  resolved(directory, principals, actor, (person) => {
+    // Guests may name only themselves and their bots; the refusal does not reveal whether another user exists.
+    if (isGuest(actor) && !isOwnBot(person, actor)) throw insufficientPermission();
+    return person !== undefined && directory.isNameable(person.userId);
+  });
+
+/** The users whom a request unsubscribes. Those in `unknown` are answered like users who do not exist. */
+export const principalsToRemove = (
   directory: Directory,
-  principals: readonly number[] | readonly string[] | undefined,
+  principals: Principals,
   actor: Actor,
-  isAccepted: (userId: number) => boolean,
+  unknown: ReadonlySet<number>,
+): number[] =>
+  resolved(
+    directory,
+    principals,
+    actor,
+    (person) => person !== undefined && (isOwnBot(person, actor) || !unknown.has(person.userId)),
+  );
+
+/** The users that a request names by id or email, unique and in order; the caller if it names none. */
+function resolved(
+  directory: Directory,
+  principals: Principals,
+  actor: Actor,
+  isKnown: (person: Person | undefined) => boolean,
 ): number[] {
   if (principals === undefined || principals.length === 0) return [actor.userId];
   const found = principals.map((principal: number | string) => {
     if (principal === actor.userId || principal === actor.email) return actor.userId;
     const person = typeof principal === 'number' ? directory.people.get(principal) : directory.personByEmail(principal);
-    // Guests may name only themselves and their bots; the refusal does not reveal whether another user exists.
-    if (isGuest(actor) && !isOwnBot(person, actor)) throw insufficientPermission();
-    if (!person || !isAccepted(person.userId)) throw unknownPrincipal(principal);
+    if (!isKnown(person) || !person) throw unknownPrincipal(principal);
     return person.userId;
   });
   return [...new Set(found)].sort((a, b) => a - b);
 }
+
+/** The users whom the caller may not see. Must not be called in a unit of work: it may ask another service. */
+export const hiddenFrom = async (
+  { policies, userVisibility }: Pick<Service, 'policies' | 'userVisibility'>,
+  { actor, meta }: Pick<UserContext, 'actor' | 'meta'>,
+): Promise<ReadonlySet<number>> =>
+  isGuest(actor) ? userVisibility.hiddenFrom(actor, meta, await policies.get(meta, true)) : new Set();
 
 const unknownPrincipal = (principal: number | string): Error =>
   badRequest(typeof principal === 'number' ? `Invalid user ID ${principal}` : `Invalid email '${principal}'`);

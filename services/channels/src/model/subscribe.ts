@@ -1,6 +1,6 @@
 import { badRequest, checkedChannelName, insufficientPermission, isGuest, limits } from '@natter/contracts';
 import { type Entered, mayAdd } from './authorization.ts';
-import { colorForm } from './colors.ts';
+import { checkedColor } from './colors.ts';
 import { announceChannels, type Configuration, createChannels, type NewChannel } from './create-channels.ts';
 import type { Decision } from './deciding.ts';
 import { checkedDescription } from './descriptions.ts';
@@ -36,9 +36,9 @@ export function wantedOf(subscriptions: readonly Asked[], htmlOf: HtmlOf): Wante
   const wanted = new Map<string, Wanted>();
   for (const { name, description, color } of subscriptions) {
     const checked = checkedChannelName(name);
-    if (color !== undefined && !colorForm.test(color)) throw badRequest('color is not a valid hex color code');
+    const chosen = color === undefined ? undefined : checkedColor(color);
     const text = checkedDescription(description ?? '');
-    wanted.set(checked.toLowerCase(), { name: checked, description: text, html: htmlOf(text), color });
+    wanted.set(checked.toLowerCase(), { name: checked, description: text, html: htmlOf(text), color: chosen });
   }
   return [...wanted.values()];
 }

@@ -1,7 +1,7 @@
 import { channelOperations } from '@natter/contracts';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { deciding, type Service } from '../model/deciding.ts';
-import { resolvePrincipals } from '../model/principals.ts';
+import { principalsToAdd } from '../model/principals.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { descriptionsOf, subscribe, wantedOf } from '../model/subscribe.ts';
 
@@ -10,8 +10,7 @@ export function subscribeHandlers(service: Service): Handlers {
     handleWrite(channelOperations.subscribe, async (context, params) => {
       const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.subscriptions));
       return deciding(service, context, async (decision) => {
-        const { directory, actor } = decision;
-        const principals = resolvePrincipals(directory, params.principals, actor, (id) => directory.isNameable(id));
+        const principals = principalsToAdd(decision.directory, params.principals, decision.actor);
         const { unauthorized, ...answer } = await subscribe(
           decision,
           wantedOf(params.subscriptions, htmlOf),

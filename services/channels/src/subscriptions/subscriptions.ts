@@ -1,9 +1,10 @@
-import { badRequest, channelOperations, isGuest } from '@natter/contracts';
+import { badRequest, channelOperations } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, toJson, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { reading, type Service } from '../model/deciding.ts';
 import { knownChannel } from '../model/known-channel.ts';
+import { hiddenFrom } from '../model/principals.ts';
 import { subscriberLists } from '../model/subscriber-lists.ts';
 import { subscriptionKinds } from '../model/subscription-kinds.ts';
 import { visibleChannels } from '../model/visible-channels.ts';
@@ -64,15 +65,9 @@ async function channelsOf(executor: Executor, realmId: number, userId: number): 
 }
 
 /** A user whom a guest may not see is answered like one who does not exist. */
-async function mustBeKnown(
-  { directories, policies, userVisibility }: Service,
-  executor: Executor,
-  { actor, meta }: UserContext,
-  userId: number,
-): Promise<void> {
-  if (userId === actor.userId) return;
-  const directory = await directories.read(executor, actor.realmId);
-  const isHidden = async (): Promise<boolean> =>
-    isGuest(actor) && (await userVisibility.hiddenFrom(actor, meta, await policies.get(meta, true))).has(userId);
-  if (!directory.people.has(userId) || (await isHidden())) throw badRequest('No such user');
+async function mustBeKnown(service: Service, executor: Executor, context: UserContext, userId: number): Promise<void> {
+  if (userId === context.actor.userId) return;
+  const directory = await service.directories.read(executor, context.actor.realmId);
+  if (!directory.people.has(userId) || (await hiddenFrom(service, context)).has(userId))
+    throw badRequest('No such user');
 }

@@ -6,24 +6,26 @@ import { z } from 'zod';
 import { type Entered, mayRemove } from '../model/authorization.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { enter, type Named } from '../model/enter.ts';
-import { requireFewSubscriptions, resolvePrincipals } from '../model/principals.ts';
+import { hiddenFrom, principalsToRemove, requireFewSubscriptions } from '../model/principals.ts';
 import { unknownChannelName } from '../model/refusals.ts';
 import { leave } from './leave.ts';
 
 export function unsubscribeHandlers(service: Service): Handlers {
   return [
-    handleWrite(channelOperations.unsubscribe, (context, params) =>
-      deciding(service, context, async (decision) => {
-        const { directory, actor } = decision;
-        const bots = params.principals === undefined ? noBots : await unsubscribedSystemBots(decision);
-        const principals = resolvePrincipals(directory, params.principals, actor, (id) => !bots.has(id));
+    handleWrite(channelOperations.unsubscribe, async (context, params) => {
+      const namesOthers = params.principals !== undefined;
+      const hidden = namesOthers ? await hiddenFrom(service, context) : nobody;
+      return deciding(service, context, async (decision) => {
+        const bots = namesOthers ? await unsubscribedSystemBots(decision) : nobody;
+        const unknown = new Set([...hidden, ...bots]);
+        const principals = principalsToRemove(decision.directory, params.principals, decision.actor, unknown);
         return unsubscribe(decision, params.subscriptions, principals);
-      }),
-    ),
+      });
+    }),
   ];
 }
 
-const noBots: ReadonlySet<number> = new Set();
+const nobody: ReadonlySet<number> = new Set();
 
 /** The system bots without subscriptions. Earlier releases subscribed them; such a subscription can still be ended. */
 async function unsubscribedSystemBots({ work, directory }: Decision): Promise<ReadonlySet<number>> {

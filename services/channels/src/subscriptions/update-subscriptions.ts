@@ -4,7 +4,7 @@ import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { to } from '../model/audience.ts';
 import { formsOf } from '../model/channel-events.ts';
-import { colorForm } from '../model/colors.ts';
+import { checkedColor } from '../model/colors.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { type Personal, personalColumns, personalRow } from '../model/personal.ts';
 
@@ -85,8 +85,7 @@ function checkedSetting({ stream_id, property, value }: Setting): {
 } {
   if (property === 'color') {
     if (typeof value !== 'string') throw badRequest('color is not a string');
-    if (!colorForm.test(value)) throw badRequest('color is not a valid hex color code');
-    return { stream_id, property, value };
+    return { stream_id, property, value: checkedColor(value) };
   }
   const isInverse = property === 'in_home_view';
   if (!isInverse && !booleans.has(property)) throw badRequest(`Unknown subscription property: ${property}`);

@@ -3,6 +3,7 @@ import { type Database, type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import { isMentioned } from '../model/read-state.ts';
 import { largerThanAnyId } from '../model/reading/page.ts';
+import { inHome } from '../model/reading/scope.ts';
 import type { SnapshotFor } from '../model/snapshot-for.ts';
 import { unreadMessages } from '../model/unread-messages.ts';
 import { leftOut } from './archived.ts';
@@ -18,6 +19,8 @@ const unreadRow = z.object({
   /** The number of unread messages in all conversations, also those above a limit. */
   found: z.number(),
   oldest: z.number(),
+  /** Whether neither the channel nor the topic is muted. */
+  is_in_home: z.boolean(),
 });
 type UnreadRow = z.infer<typeof unreadRow>;
 const positionRow = z.object({ position: z.number() });
@@ -35,14 +38,15 @@ export async function unreadPart(
   const known = await executor.maybeOne(sql.type(positionRow)`
     SELECT position FROM messaging.consumer WHERE realm_id = ${realmId} AND name = 'periods'`);
   const rows = await executor.any(sql.type(unreadRow)`
-    SELECT u.channel_id, u.topic, u.recipient_ids, json_agg(u.id) AS ids,
+    SELECT m.*, ${inHome(userId)} AS is_in_home
+    FROM (SELECT ${realmId}::int AS realm_id, u.channel_id, u.topic, u.recipient_ids, json_agg(u.id) AS ids,
       json_agg(u.id) FILTER (WHERE u.is_mentioned) AS mentions, min(u.found)::int AS found, min(u.id) AS oldest
     FROM (SELECT one.*, sum(octet_length(coalesce(conversation, topic))) OVER (ORDER BY id DESC) AS bytes,
         row_number() OVER (ORDER BY id DESC) AS rank, count(*) OVER () AS found
       FROM (SELECT m.id, m.channel_id, m.topic, m.recipient_ids, m.conversation, ${isMentioned(userId)} AS is_mentioned
         FROM ${unreadMessages(realmId, userId, { order: 'DESC' })} m LIMIT ${maxUnread + 1}) one) u
     WHERE u.rank <= ${maxUnread} AND u.bytes <= ${inRegister.unreadBytes}
-    GROUP BY u.channel_id, u.topic, u.recipient_ids ORDER BY min(u.id)`);
+    GROUP BY u.channel_id, u.topic, u.recipient_ids) m ORDER BY m.oldest`);
   const isCut = rows.reduce((sum, { ids }) => sum + ids.length, 0) < (rows[0]?.found ?? 0);
   const archived = await leftOut(executor, whom);
   const unread = rows.filter(({ channel_id }) => channel_id === null || !archived.has(channel_id));
@@ -57,7 +61,7 @@ export async function unreadPart(
   for (const map of [streams, pms, huddles])
     for (const { unread_message_ids } of map.values()) unread_message_ids.sort((a, b) => a - b);
   const unread_msgs = {
-    count: unread.reduce((sum, { ids }) => sum + ids.length, 0),
+    count: unread.reduce((sum, { ids, is_in_home }) => sum + (is_in_home ? ids.length : 0), 0),
     pms: [...pms.values()],
     streams: [...streams.values()],
     huddles: [...huddles.values()],

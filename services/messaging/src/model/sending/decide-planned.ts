@@ -1,4 +1,4 @@
-import { type Actor, missingArgument, type RequestMeta } from '@natter/contracts';
+import type { Actor, RequestMeta } from '@natter/contracts';
 import type { Decided } from '@natter/database';
 import { checkedContent } from '../checked-content.ts';
 import { decideSend, type Sending } from './decide-send.ts';
@@ -25,7 +25,6 @@ export type DecideSend = (actor: Actor, meta: RequestMeta, message: Sendable, fr
 export const createDecideSend =
   (sending: Sending): DecideSend =>
   async (actor, meta, message, fresh) => {
-    if (message.type === 'channel' && message.topic === undefined) throw missingArgument('topic');
     const unset = { queue_id: undefined, local_id: undefined, sender: undefined, forged: undefined, time: undefined };
     const params = { widget_content: undefined, ...message, ...unset };
     return decideSend(sending, { actor, meta, params, content: checkedContent(message.content), fresh });
