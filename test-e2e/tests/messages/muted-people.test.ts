@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -50,4 +50,28 @@ test('messages after the response to a mute arrive as read, and after the respon
     .filter(({ message }) => sent.has(message.id))
     .map(({ message, flags }): [number, boolean] => [message.id, flags.includes('read')]);
   expect(arrived).toEqual([...sent]);
+});
+
+test('a message after an unmute stays unread, and those before it become read, if messaging handles the mute later', async () => {
+  const { owner, member, member2 } = realm;
+  await mute(member, owner);
+  const sent: number[] = [];
+  await connected(async (holder) => {
+    await holder.query('BEGIN');
+    const position = `SELECT FROM messaging.consumer WHERE realm_id = $1 AND name = 'periods' FOR UPDATE`;
+    await holder.query(position, [realm.id]);
+    sent.push(await tell(member2, member));
+    await mute(member, member2);
+    sent.push(await tell(member2, member));
+    // These do not end the mute.
+    await unmute(member, owner);
+    await mute(owner, member);
+    sent.push(await tell(member2, member));
+    await unmute(member, member2);
+    sent.push(await tell(member2, member));
+    await holder.query('COMMIT');
+  });
+  const unread = await unreadOf(member);
+  expect(sent.map((id) => unread.includes(id))).toEqual([false, false, false, true]);
+  await unmute(owner, member);
 });

@@ -57,7 +57,11 @@ const updatedMessage = z
     rendering_only: bool,
     message_id: int,
     message_ids: ints,
-    flags: z.array(str).describe('The flags that the message `message_id` has for the receiver.'),
+    flags: z
+      .array(str)
+      .describe(
+        'The flags that the message `message_id` has for the receiver. Those that the receiver sets, such as `read` and `starred`, may be older here than in the last `update_message_flags`.',
+      ),
     edit_timestamp: int,
     stream_id: int.optional(),
     stream_name: str.optional(),

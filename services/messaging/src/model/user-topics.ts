@@ -57,9 +57,9 @@ export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 const insertTopic = (realmId: number, { userId, channelId, topic, policy, updatedSeconds }: TopicPreference) =>
   sql.fragment`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
     VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy}, to_timestamp(${updatedSeconds}))`;
+const replaces = sql.fragment`(realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
 const upsertTopic = (realmId: number, preference: TopicPreference): Query =>
-  sql.unsafe`${insertTopic(realmId, preference)}
-    ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
+  sql.unsafe`${insertTopic(realmId, preference)} ON CONFLICT ${replaces}`;
 
 /** Users whose lists of mutes one transaction reads and announces. */
 const usersAtOnce = 500;
@@ -186,7 +186,14 @@ export async function moveTopicPreferences(work: Work, from: Source, to: Target)
   await removePreferences(work, from, [...here.keys()]);
   const removed = stored.filter((one) => !isKept(one)).map(({ userId }) => userId);
   await removePreferences(work, to, removed);
-  await storePreferences(work, stored.filter(isKept));
+  const kept = stored.filter(isKept);
+  const isHeld = ({ userId }: TopicPreference): boolean => there.has(userId);
+  await storePreferences(work, kept.filter(isHeld), 'replace');
+  await storePreferences(
+    work,
+    kept.filter((one) => !isHeld(one)),
+    'insert',
+  );
   announceMutes(work, muting);
 }
 
@@ -197,14 +204,23 @@ async function removePreferences(work: Work, { channelId, topic }: Place, userId
     WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
 }
 
-async function storePreferences(work: Work, preferences: readonly TopicPreference[]): Promise<void> {
+/**
+ * `replace`: for users whose preference is locked. Others may have set a first one since the decision; then the request is
+ * decided again.
+ */
+async function storePreferences(
+  work: Work,
+  preferences: readonly TopicPreference[],
+  how: 'replace' | 'insert',
+): Promise<void> {
   if (preferences.length === 0) return;
   const rows = preferences.map((one) => [one.userId, one.channelId, one.topic, one.policy, one.updatedSeconds]);
-  await work.run(sql.unsafe`
+  const written = await work.run(sql.unsafe`
     INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
     SELECT ${work.realmId}, p.user_id, p.channel_id, p.topic, lower(p.topic), p.policy, to_timestamp(p.updated)
     FROM ${sql.unnest(rows, ['int4', 'int4', 'text', 'int4', 'float8'])} AS p (user_id, channel_id, topic, policy, updated)
-    ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`);
+    ON CONFLICT ${how === 'replace' ? replaces : sql.fragment`DO NOTHING`}`);
+  if (written < rows.length) throw new VersionsChanged('preferences for a topic that is moved', 'row');
 }
 
 async function held(work: Work, { channelId, topic }: Place): Promise<Map<number, z.infer<typeof heldRow>>> {

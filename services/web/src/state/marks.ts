@@ -51,7 +51,8 @@ const plus = (set: ReadonlySet<number>, ids: readonly number[]): ReadonlySet<num
 export const minus = (set: ReadonlySet<number>, ids: readonly number[]): ReadonlySet<number> =>
   ids.some((id) => set.has(id)) ? new Set([...set].filter((id) => !ids.includes(id))) : set;
 
-export function applyToMarks(marks: Marks, event: ChatEvent): Marks {
+/** `isUnread`: of a message before the event. */
+export function applyToMarks(marks: Marks, event: ChatEvent, isUnread: (id: number) => boolean): Marks {
   switch (event.type) {
     case 'message': {
       const isNew = isMention(event.flags) && !event.flags.includes('read');
@@ -59,7 +60,8 @@ export function applyToMarks(marks: Marks, event: ChatEvent): Marks {
     }
     case 'update_message': {
       if (event.rendered_content === undefined) return marks;
-      const isNew = isMention(event.flags) && !event.flags.includes('read');
+      // Flags that the reader sets may be older than what the model knows.
+      const isNew = isMention(event.flags) && isUnread(event.message_id);
       const others = minus(marks.mentions, [event.message_id]);
       return { ...marks, mentions: isNew ? plus(others, [event.message_id]) : others };
     }

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '@natter/client';
-import type { Message, Reaction } from './place.ts';
+import { isOfText, type Message, type Reaction } from './place.ts';
 
 export function withSubmessage(message: Message, event: Extract<ChatEvent, { type: 'submessage' }>): Message {
   const { submessage_id: id, message_id, sender_id, msg_type, content } = event;
@@ -24,12 +24,16 @@ export function withFlag(message: Message, flag: string, isSet: boolean): Messag
   return { ...message, flags: isSet ? [...message.flags, flag] : message.flags.filter((one) => one !== flag) };
 }
 
-/** The message with the text of an event about it. A text that was only rendered again was not edited. */
+/**
+ * The message with the text of an event about it. A text that was only rendered again was not edited. Of the flags, those
+ * that the reader sets may be older in the event than in the message.
+ */
 export function withText(
   message: Message,
   { is_me_message, flags, rendering_only, edit_timestamp }: Extract<ChatEvent, { type: 'update_message' }>,
   content: string,
 ): Message {
   const edited = rendering_only ? {} : { last_edit_timestamp: edit_timestamp };
-  return { ...message, content, is_me_message: is_me_message ?? message.is_me_message, flags, ...edited };
+  const after = [...message.flags.filter((flag) => !isOfText(flag)), ...flags.filter(isOfText)];
+  return { ...message, content, is_me_message: is_me_message ?? message.is_me_message, flags: after, ...edited };
 }

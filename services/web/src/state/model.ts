@@ -173,7 +173,7 @@ export function isMutedTopic(model: Pick<Model, 'channels' | 'policies'>, place:
 export function applyToModel(model: Model, event: ChatEvent): Model {
   const next = applyToSocial(applyToPlaces(model, event), event);
   const rules = applyToRules(model.rules, event, model.ownId);
-  const marks = applyToMarks(model.marks, event);
+  const marks = applyToMarks(model.marks, event, (id) => everyUnread(model).some(({ ids }) => ids.has(id)));
   const writing = applyToWriting(model.writing, event);
   const realm = applyToRealm(model.realm, event);
   const folders = applyToFolders(model.folders, event);

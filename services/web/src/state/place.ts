@@ -71,6 +71,8 @@ const mentionFlags: readonly string[] = [
   ...['mentioned', 'wildcard_mentioned', 'stream_wildcard_mentioned', 'topic_wildcard_mentioned'],
 ];
 export const isMention = (flags: readonly string[]): boolean => flags.some((flag) => mentionFlags.includes(flag));
+/** Whether a flag follows from the text of a message. The others are set by the reader. */
+export const isOfText = (flag: string): boolean => flag === 'has_alert_word' || mentionFlags.includes(flag);
 
 /** The properties of a message that decide to which narrows it belongs. */
 export interface Trait {

@@ -1,17 +1,21 @@
 import type { ChatEvent } from '@natter/client';
 import { expect, test } from 'vitest';
 import { modelOf } from './model.ts';
+import type { Message } from './place.ts';
 import { initialState, reduce } from './state.ts';
 
 const channel = (stream_id: number, name: string) => ({ stream_id, name, is_archived: false });
 
-const modelWith = (subscriptions: readonly ReturnType<typeof channel>[]) =>
+const modelWith = (subscriptions: readonly ReturnType<typeof channel>[], unread: readonly number[] = []) =>
   modelOf({
     user_id: 7,
     realm_name: 'Realm',
     ...{ realm_users: [], realm_non_active_users: [], cross_realm_bots: [], subscriptions, user_topics: [] },
     ...{ recent_private_conversations: [], starred_messages: [], realm_emoji: {}, channel_folders: [] },
-    unread_msgs: { pms: [], huddles: [], streams: [], mentions: [] },
+    unread_msgs: {
+      ...{ pms: [], huddles: [], mentions: [] },
+      streams: unread.map((id) => ({ stream_id: 1, topic: 't', unread_message_ids: [id] })),
+    },
     ...{ drafts: [], scheduled_messages: [], reminders: [], realm_user_groups: [], user_settings: {} },
     ...{ user_status: {}, muted_users: [], alert_words: [], presences: {}, realm_bots: [] },
     ...{ realm_domains: [], realm_playgrounds: [], realm_default_streams: [] },
@@ -35,4 +39,31 @@ test('the last name of a channel is kept when the reader may no longer know the 
   const deleted = { type: 'stream', op: 'delete', stream_ids: [4], streams: [] };
   const changed = [joined, deleted].reduce((state, one) => reduce(state, event(one)), listed);
   expect(changed.former.get(4)).toBe('public');
+});
+
+test('an edit changes the flags that follow from the text, and keeps those that the reader has set', () => {
+  const opened = (id: number, flags: readonly string[], stale: readonly string[]) => {
+    const message = { id, type: 'stream', stream_id: 1, subject: 't', flags, reactions: [] } as unknown as Message;
+    const page = {
+      narrow: { kind: 'feed' },
+      messages: [message],
+      foundOldest: true,
+      foundNewest: true,
+      since: [],
+    } as const;
+    const edit = {
+      type: 'update_message',
+      message_id: id,
+      message_ids: [id],
+      flags: stale,
+      rendered_content: '<p>x</p>',
+    };
+    const before = reduce(initialState(modelWith([channel(1, 'general')], [2])), { type: 'opened', page });
+    const { messages, model } = reduce(before, { type: 'event', event: edit as unknown as ChatEvent });
+    return [messages.get(id)?.flags, [...model.marks.mentions]];
+  };
+  expect(opened(1, ['read', 'starred'], [])).toEqual([['read', 'starred'], []]);
+  expect(opened(1, ['read', 'has_alert_word'], ['mentioned'])).toEqual([['read', 'mentioned'], []]);
+  expect(opened(2, ['wildcard_mentioned'], ['read', 'mentioned'])).toEqual([['mentioned'], [2]]);
+  expect(opened(2, ['mentioned'], [])).toEqual([[], []]);
 });

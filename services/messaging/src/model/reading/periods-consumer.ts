@@ -64,7 +64,7 @@ async function mutesChanged(work: Work, event: LogEvent<'muted_users'>, number: 
     for (const mutedId of list) {
       if (before.has(mutedId)) continue;
       // Existing messages first, so that clients are notified of them even if they arrived after the mute began.
-      await readWhatIsMuted(work, userId, mutedId);
+      await readWhatIsMuted(work, userId, mutedId, number);
       await work.run(sql.unsafe`
         INSERT INTO messaging.mute_period (realm_id, user_id, muted_id, from_id) VALUES (${work.realmId}, ${userId}, ${mutedId}, ${number})`);
     }
