@@ -198,3 +198,56 @@ test('a group that a channel uses cannot be deactivated, even if the channel is 
     ]);
   }
 });
+
+test('a restored channel names no group that was deactivated while it was archived', async () => {
+  const { owner, member } = realm;
+  const [gone, kept] = [await create(), await create()];
+  const { id } = await owner.ok('POST', '/channels/create', {
+    name: 'restored',
+    subscribers: [owner.user_id, member.user_id],
+    can_send_message_group: gone,
+    can_add_subscribers_group: gone,
+    can_administer_channel_group: { direct_members: [member.user_id], direct_subgroups: [gone] },
+    can_resolve_topics_group: { direct_members: [], direct_subgroups: [gone, kept] },
+    can_move_messages_within_channel_group: kept,
+  });
+  await owner.ok('DELETE', `/streams/${id}`);
+  await owner.ok('POST', `/user_groups/${gone}/deactivate`);
+  const queue = await member.queue({ event_types: ['stream'] });
+  // The user who restores the channel administers it, but not the realm.
+  await member.ok('PATCH', `/streams/${id}`, { is_archived: false });
+  const groups = (await owner.ok('GET', '/user_groups')).user_groups;
+  const idOf = (name: string): number => groups.find((group: Json) => group.name === name).id;
+  const expected: Json = {
+    can_send_message_group: idOf('role:administrators'),
+    can_add_subscribers_group: idOf('role:nobody'),
+    can_administer_channel_group: { direct_members: [member.user_id], direct_subgroups: [] },
+    can_resolve_topics_group: kept,
+  };
+  const { stream } = await member.ok('GET', `/streams/${id}`);
+  expect(stream).toMatchObject({ ...expected, can_move_messages_within_channel_group: kept });
+  await queue.next(({ property }) => property === 'can_send_message_group');
+  const told = queue.seen.filter(({ property }) => property in expected);
+  expect(Object.fromEntries(told.map(({ property, value }) => [property, value]))).toEqual(expected);
+  expect(told).toHaveLength(Object.keys(expected).length);
+  expect((await owner.post(`/user_groups/${kept}/deactivate`)).body.code).toBe('CANNOT_DEACTIVATE_GROUP_IN_USE');
+});
+
+test('a channel restored while its group is deactivated does not keep the group', async () => {
+  const { owner } = realm;
+  for (let round = 0; round < 8; round++) {
+    const used = await create();
+    const form = { name: `raced ${round}`, subscribers: [owner.user_id], can_send_message_group: used };
+    const { id } = await owner.ok('POST', '/channels/create', form);
+    await owner.ok('DELETE', `/streams/${id}`);
+    const [restored, deactivated] = await Promise.all([
+      owner.patch(`/streams/${id}`, { is_archived: false }),
+      owner.post(`/user_groups/${used}/deactivate`),
+    ]);
+    expect(restored.status, JSON.stringify(restored.body)).toBe(200);
+    const { stream } = await owner.ok('GET', `/streams/${id}`);
+    expect([stream.can_send_message_group === used, deactivated.status]).toEqual(
+      deactivated.status === 200 ? [false, 200] : [true, 400],
+    );
+  }
+});

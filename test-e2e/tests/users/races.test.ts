@@ -144,6 +144,27 @@ test('a change that is announced to the users who see a user locks the realm bef
   );
 });
 
+test('an account that is made while the rules of the organization change obeys the new rules', async () => {
+  const { owner, member } = realm;
+  const create = (email: string, full_name: string) =>
+    owner.post('/users', { email, full_name, password: 'a long password' });
+  const { full_name } = (await member.ok('GET', '/users/me')) as { full_name: string };
+  await connected((holder) =>
+    connected(async (observer) => {
+      const pid = await hold(holder, realmRow);
+      const begun = [create('namesake@natter.example', full_name), create('new@mailinator.com', 'Newcomer')];
+      await expect.poll(() => waitingFor(observer, pid)).toBe(begun.length);
+      const rules = JSON.stringify({ require_unique_names: true, disallow_disposable_email_addresses: true });
+      await holder.query('UPDATE users.realm SET settings = settings || $2::jsonb WHERE id = $1', [realm.id, rules]);
+      await holder.query('COMMIT');
+      expect((await Promise.all(begun)).map(({ status, body }) => [status, body.msg])).toEqual([
+        [400, 'Unique names required in this organization.'],
+        [400, 'Please use your real email address.'],
+      ]);
+    }),
+  );
+});
+
 test('invitations to addresses that are not permitted are refused while the realm is locked', async () => {
   const { owner } = realm;
   await owner.ok('PATCH', '/realm', { disallow_disposable_email_addresses: true });

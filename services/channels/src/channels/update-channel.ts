@@ -17,7 +17,12 @@ import { knowersOf, to } from '../model/audience.ts';
 import type { Entered } from '../model/authorization.ts';
 import { formsOf } from '../model/channel-events.ts';
 import { streamPostPolicy } from '../model/channel-object.ts';
-import { channelPermissionNames, checkedPermissions, updatedValue } from '../model/channel-permissions.ts';
+import {
+  channelPermissionNames,
+  checkedPermissions,
+  updatedValue,
+  withoutInactiveGroups,
+} from '../model/channel-permissions.ts';
 import { type ChannelRow, namedActive } from '../model/channel-row.ts';
 import { requireRoomForChannels, requireRoomForDescriptions } from '../model/create-channels.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
@@ -157,6 +162,8 @@ async function changed(
   if (after.is_default && after.is_private) throw badRequest('A default channel cannot be private.');
   if (after.is_default && after.is_archived) throw badRequest('Channel is deactivated');
   Object.assign(after.permissions, await changedPermissions(decision, channel, params, needsContent));
+  if (params.is_archived === false)
+    Object.assign(after.permissions, await withoutInactiveGroups(decision, after.permissions));
   return after;
 }
 

@@ -40,6 +40,37 @@ export function defaultPermissions(
   return Object.fromEntries(values) as Record<ChannelPermission, GroupSetting>;
 }
 
+/**
+ * What the deactivation of a group leaves of a permission that named nothing else. Nobody gains the permission by it.
+ * Administrators have the other permissions in any case, or must not get them: some of them open private channels.
+ */
+const fallbackOf = (name: ChannelPermission): SystemGroupName =>
+  name === 'can_send_message_group' || name === 'can_remove_subscribers_group' ? 'role:administrators' : 'role:nobody';
+
+/**
+ * The permissions of a channel that becomes active again, without groups that were deactivated meanwhile: archived channels
+ * do not keep groups from being deactivated.
+ */
+export async function withoutInactiveGroups(
+  decision: Decision,
+  permissions: ChannelPermissions,
+): Promise<GivenPermissions> {
+  const { work, directory, policy } = decision;
+  await expectGroupVersions(work);
+  const isActive = (id: number): boolean => directory.groups.get(id)?.isActive ?? true;
+  const values = channelPermissionNames.map((name) => {
+    const value = permissions[name];
+    if (groupsNamed(value).every(isActive)) return [name, value] as const;
+    const direct_members = typeof value === 'number' ? [] : value.direct_members;
+    const direct_subgroups = groupsNamed(value).filter(isActive);
+    const isEmpty = direct_members.length + direct_subgroups.length === 0;
+    const left = isEmpty ? policy.system_groups[fallbackOf(name)] : normalized({ direct_members, direct_subgroups });
+    return [name, left] as const;
+  });
+  noteAssignment(decision, values);
+  return Object.fromEntries(values);
+}
+
 /** The values to store; refuses values that a setting does not accept or the actor may not assign. */
 export async function checkedPermissions(decision: Decision, given: GivenPermissions): Promise<GivenPermissions> {
   const values = channelPermissionNames.flatMap((name) => {

@@ -22,7 +22,11 @@ export interface NewAccount {
   note?: Omit<NewcomerNote, 'delivery_email' | 'settings'>;
 }
 
-/** Inserts an account (a trigger notes the owner of a bot as its creator) with its system groups and the realm's default settings, announces it, and ends the invitations for its address. */
+/**
+ * Inserts an account (a trigger notes the owner of a bot as its creator) with its system groups and the realm's default
+ * settings, announces it, and ends the invitations for its address. A person's account locks the realm in shared mode before
+ * it is inserted; whoever decides by the realm's rules locks it before.
+ */
 export async function insertAccount(work: Work, account: NewAccount): Promise<User> {
   const settings = account.is_bot ? {} : await initialSettings(work);
   const bot_type = account.is_bot ? (account.bot_type ?? 1) : null;

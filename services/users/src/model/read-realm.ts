@@ -47,6 +47,21 @@ export function lockRealm(work: Work): Promise<Realm> {
   return read(work, work.realmId, sql.fragment`FOR NO KEY UPDATE OF r`);
 }
 
+/**
+ * Like `lockRealm` for a new account, so that it obeys the rules at its commit. Locks the realm in shared mode, so that many
+ * accounts can be made at once. Unique names need the stronger lock, which is taken first: units that exchange the shared lock
+ * for it would wait for each other.
+ */
+export async function lockRealmForNewcomer(work: Work): Promise<Realm> {
+  if ((await readRealm(work, work.realmId)).settings.require_unique_names) return lockRealm(work);
+  noteRealmLock(work);
+  const realm = await read(work, work.realmId, sql.fragment`FOR SHARE OF r`);
+  // The unit runs again and takes the stronger lock.
+  if (realm.settings.require_unique_names)
+    throw Object.assign(new Error('unique names are required since the unit began'), { code: '40001' });
+  return realm;
+}
+
 async function read(executor: Executor, realmId: number, lock: ReturnType<typeof sql.fragment>): Promise<Realm> {
   const row = await executor.one(sql.type(realmRow)`
     SELECT r.id, r.host, r.url, r.name, r.description, r.created_at, r.is_deactivated, r.settings, r.permissions,

@@ -6,7 +6,7 @@ import { checkEmailForm, checkNewEmail } from '../model/change-email.ts';
 import { checkPassword, hashPassword } from '../model/credentials/passwords.ts';
 import { checkedFullName, requireUniqueName } from '../model/full-name.ts';
 import { insertAccount } from '../model/insert-account.ts';
-import { readRealm } from '../model/read-realm.ts';
+import { lockRealmForNewcomer } from '../model/read-realm.ts';
 
 const creatorRow = z.object({ can_create_users: z.boolean() });
 
@@ -27,8 +27,8 @@ export function createUserHandlers(owner: Owner): Handlers {
       const password_hash = await hashPassword(password, context);
       // Only the hash of the password is stored; the fingerprint of the request is keyed with a secret.
       return context.write(async (work) => {
+        const realm = await lockRealmForNewcomer(work);
         await requireCreator(work, context.actor.userId);
-        const realm = await readRealm(work, work.realmId);
         await checkNewEmail(work, realm, email);
         await requireUniqueName(work, realm, full_name);
         const person = await insertAccount(work, { email, full_name, password_hash, role: roles.member });
