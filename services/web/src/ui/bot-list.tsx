@@ -8,7 +8,7 @@ import { BotKey } from './bot-key.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { personName } from './names.ts';
 import { Outcome } from './outcome.tsx';
-import { isOwnPath } from './own-path.ts';
+import { isOwnPicture } from './own-picture.ts';
 import { Phrase } from './phrase.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
@@ -79,7 +79,7 @@ function BotCard({ bot, ending }: { bot: Bot; ending: Task }) {
       <p className="card-head">
         <span>
           {/* Pictures of other hosts are not requested. */}
-          {isOwnPath(picture) && <img className="own-emoji" src={picture} alt="" />} <bdi>{name}</bdi>
+          {isOwnPicture(picture) && <img className="own-emoji" src={picture} alt="" />} <bdi>{name}</bdi>
         </span>
         <span className="faint">
           {kinds.find(([value]) => value === bot.kind)?.[1]}
