@@ -397,18 +397,15 @@ describe('POST /users/me/subscriptions (4.3)', () => {
   });
 });
 
-test('errors of subscription requests do not reveal to a guest whether a user exists', async () => {
+test('errors of subscribing do not reveal to a guest whether a user exists', async () => {
   const { guest, member } = realm;
   const id = await channel(realm.owner, [realm.owner, guest]);
   const name = await nameOf(realm.owner, id);
-  for (const [method, form] of [
-    ['POST', { subscriptions: [{ name }] }],
-    ['DELETE', { subscriptions: [name] }],
-  ] as const) {
-    const answers = [];
-    for (const principal of [member.user_id, 99_999_999, member.email, 'nobody@natter.example'])
-      answers.push((await guest.send(method, '/users/me/subscriptions', { ...form, principals: [principal] })).body);
-    expect(new Set(answers.map((body) => JSON.stringify(body))).size).toBe(1);
-    expect(answers[0].code).toBe('BAD_REQUEST');
+  const answers = [];
+  for (const principal of [member.user_id, 99_999_999, member.email, 'nobody@natter.example']) {
+    const form = { subscriptions: [{ name }], principals: [principal] };
+    answers.push((await guest.post('/users/me/subscriptions', form)).body);
   }
+  expect(new Set(answers.map((body) => JSON.stringify(body))).size).toBe(1);
+  expect(answers[0].code).toBe('BAD_REQUEST');
 });
