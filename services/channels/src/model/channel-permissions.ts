@@ -41,7 +41,7 @@ export function defaultPermissions(
 }
 
 /**
- * What the deactivation of a group leaves of a permission that named nothing else. Nobody gains the permission by it.
+ * The value of a permission that named only groups that were deactivated. No user gains the permission by it.
  * Administrators have the other permissions in any case, or must not get them: some of them open private channels.
  */
 const fallbackOf = (name: ChannelPermission): SystemGroupName =>

@@ -11,7 +11,7 @@ interface DeclaredParam {
   isOmittable: boolean;
 }
 
-/** What the contract declares about the form of an operation. */
+/** The form of an operation, derived from the contract. */
 interface DeclaredForm {
   params: readonly DeclaredParam[];
   /** The names of all fields. */

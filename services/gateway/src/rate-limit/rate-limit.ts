@@ -60,7 +60,7 @@ export interface RateLimiter {
   spend(budgets: Budgets, weight: number): Promise<RateState>;
 }
 
-/** What is spent of each budget, as far as known, and the 1-based index of the budget that refused, or 0. */
+/** `spent`: the known amount of each budget. `refused`: the 1-based index of the budget that refused, or 0. */
 interface Answer {
   spent: readonly number[];
   refused: number;

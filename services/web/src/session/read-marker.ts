@@ -21,7 +21,7 @@ export class ReadMarker {
   readonly #clients: Clients;
   readonly #screen: Screen;
   readonly #toRead = new Set<number>();
-  /** Of the request that is not answered yet. */
+  /** The messages of the request that is in flight; empty if there is none. */
   #sent: readonly number[] = [];
   #sentAt = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
