@@ -8,6 +8,7 @@ import {
   eventQueueOperations,
   featureLevel,
   idsPerNumber,
+  isBehindSnapshot,
   messagingFetchTypes,
   notLoggedIn,
   type ParamsOf,
@@ -18,7 +19,7 @@ import {
   serverVersion,
   usersFetchTypes,
 } from '@natter/contracts';
-import { exportSnapshot, sql } from '@natter/database';
+import { exportSnapshot, pause, sql } from '@natter/database';
 import {
   type Bus,
   type Context,
@@ -45,6 +46,15 @@ const openedRow = z.object({ record: queueRecordSchema });
 const defaultIdleSeconds = 600;
 const mobileIdleSeconds = 7 * 86_400;
 
+/** Mean delay until the next snapshot. */
+const againAfterMs = 50;
+
+interface Asked {
+  params: Params;
+  fetchTypes: string[] | null;
+  capabilities: Record<string, boolean>;
+}
+
 export interface RegisterLimits {
   queuesPerUser: number;
   /** The log's retention: a queue must not be idle for longer than its events are kept. */
@@ -61,11 +71,25 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     if (count >= limits.queuesPerUser) throw tooManyRegisters('Too many event queues', 60);
   }
 
-  /** The state includes everything acknowledged before the request; all owners read at the same log number. */
+  /**
+   * The state includes everything acknowledged before the request; all owners read at the same log number. If a projection
+   * lacks an event that no later event makes up for, takes another snapshot.
+   */
   async function readState(userId: number, meta: RequestMeta, params: Params, capabilities: Record<string, boolean>) {
     const fetchTypes = params.fetch_event_types ?? params.event_types ?? null;
     const behind = catchUpOperations.filter((owner) => concerns(owner.service, fetchTypes));
-    await Promise.all(behind.map((owner) => bus.call(owner, {}, { meta })));
+    for (;;) {
+      await Promise.all(behind.map((owner) => bus.call(owner, {}, { meta })));
+      try {
+        return await readSections(userId, meta, { params, fetchTypes, capabilities });
+      } catch (error) {
+        if (!isBehindSnapshot(error)) throw error;
+        await pause(againAfterMs * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  function readSections(userId: number, meta: RequestMeta, { params, fetchTypes, capabilities }: Asked) {
     return exportSnapshot(database, async (snapshot) => {
       const position = await snapshot.one(
         sql.type(positionRow)`SELECT number, mark, epoch, floor FROM log.position(${meta.realmId})`,

@@ -73,3 +73,27 @@ test('typing of a user whom messaging does not know for longer than a request wa
   expect(status).toBe(200);
   expect((await queue.next(({ type }: Json) => type === 'typing')).sender.email).toMatch(/^new-bot@/);
 });
+
+test.each([500, 4_000])(
+  'a register shows unread messages of a subscription that messaging applies %d ms later',
+  async (waitMs) => {
+    const { owner } = realm;
+    const reader = await realm.person();
+    let id = 0;
+    const { status, body } = await askBefore(
+      async () => {
+        await owner.ok('POST', '/users/me/subscriptions', {
+          subscriptions: [{ name: (await owner.ok('GET', `/streams/${at}`)).stream.name }],
+          principals: [reader.user_id],
+        });
+        ({ id } = await owner.ok('POST', '/messages', { ...toChannel(), content: 'news' }));
+      },
+      () => reader.send('POST', '/register', {}),
+      waitMs,
+    );
+    expect(status).toBe(200);
+    expect(body.subscriptions.map((channel: Json) => channel.stream_id)).toContain(at);
+    expect(body.unread_msgs.streams.flatMap((listed: Json) => listed.unread_message_ids)).toContain(id);
+    expect(body.last_event_id).toBe(-1);
+  },
+);

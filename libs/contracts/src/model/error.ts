@@ -110,6 +110,13 @@ export const isRefusal = (error: unknown): error is ChatError =>
 export const isOutage = (error: unknown): error is ChatError =>
   error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
 
+const snapshotBehind = { snapshot: 'behind' };
+/** A section of a register cannot be read in the snapshot, because a projection lacks events that the log there contains. */
+export const behindSnapshot = (): ChatError =>
+  new ChatError('SERVICE_UNAVAILABLE', 'The server is not ready for this request. Try again.', snapshotBehind);
+export const isBehindSnapshot = (error: unknown): boolean =>
+  isOutage(error) && error.extra.snapshot === snapshotBehind.snapshot;
+
 /** Whether the realm is deactivated. Work that nobody waits for can succeed when it is reactivated. */
 export const isClosed = (error: unknown): error is ChatError =>
   error instanceof ChatError && error.code === 'REALM_DEACTIVATED';

@@ -1,8 +1,9 @@
-import { eventQueueOperations } from '@natter/contracts';
+import { behindSnapshot, eventQueueOperations } from '@natter/contracts';
 import { type Executor, inSnapshot } from '@natter/database';
 import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
 import { newestReceived } from '../model/newest-message.ts';
 import type { SnapshotFor } from '../model/snapshot-for.ts';
+import { isBehindFor } from './behind.ts';
 import { draftsPart } from './drafts.ts';
 import { raiseFloor, recentConversationsPart, starredPart, unreadPart } from './flags.ts';
 import { remindersPart, scheduledMessagesPart } from './scheduled-messages.ts';
@@ -36,6 +37,7 @@ export function snapshotHandlers({ database }: Owner, log: Logger): Handlers {
       if (wanted.length === 0 && !wantsUnread) return {};
       const answer: Record<string, unknown> = {};
       const readThrough = await inSnapshot(database, snapshot, async (executor) => {
+        if (await isBehindFor(executor, whom)) throw behindSnapshot();
         for (const [, part] of wanted) Object.assign(answer, await part(executor, whom));
         if (!wantsUnread) return 0;
         const unread = await unreadPart(executor, whom);
