@@ -3,7 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { aptGet } from './distribution-packages.ts';
 
-const candidates = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** The build without windows comes first: with it, the tests of the web client take less than half of the CPU time. */
+const candidates = [
+  'chromium-headless-shell',
+  ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+];
 const folders = ['/usr/bin', '/usr/local/bin', '/opt/google/chrome'];
 
 /** The path of a browser that runs. */
@@ -14,7 +18,9 @@ export async function findChromium(): Promise<string> {
     await aptGet(['update']);
     const patient = ['-o', 'DPkg::Lock::Timeout=600'];
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    await aptGet([...patient, 'install', '-y', '--no-install-recommends', 'chromium'], env);
+    const install = (name: string) => aptGet([...patient, 'install', '-y', '--no-install-recommends', name], env);
+    // Not every distribution has the first one.
+    await install('chromium-headless-shell').catch(() => install('chromium'));
   }
   const path = installed();
   if (path === undefined) throw new Error('No Chromium was found: install it (`apt-get install chromium`)');

@@ -7,7 +7,7 @@ export let system: System;
 export let mails: MailServer;
 export let collector: Collector;
 
-export const anonymousLimit = 1_000;
+const anonymousLimit = 1_000;
 
 /** A system with all settings that can differ from the defaults without affecting other tests. */
 export async function start(): Promise<void> {
