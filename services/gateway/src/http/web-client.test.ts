@@ -29,14 +29,16 @@ function gatewayWith(built: string) {
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-encoding': 'gzip, br' };
 
-test('browsers get the pages of the client, and programs get the usual response', async () => {
+test('browsers and programs that accept anything get the pages of the client, and others the usual response', async () => {
   const get = gatewayWith(folder);
   for (const path of ['/', '/?next=1', '/channel/1/topic/a', '/dm/1,2', '/inbox', '/recent', '/search?q=a']) {
     const page = await get(path, browser);
     expect([path, page.statusCode, page.headers['cache-control']]).toEqual([path, 200, 'no-cache']);
     expect(page.headers.vary).toBe('accept, accept-encoding');
     expect(brotliDecompressSync(page.rawPayload).toString()).toBe('<title>Natter</title>');
-    for (const accept of ['*/*', 'application/json']) expect((await get(path, { accept })).statusCode).toBe(404);
+    for (const headers of [{}, { accept: '*/*' }])
+      expect((await get(path, headers)).payload).toBe('<title>Natter</title>');
+    expect((await get(path, { accept: 'application/json' })).statusCode).toBe(404);
     expect((await get(path, browser, 'POST')).statusCode).toBe(404);
   }
 });
@@ -96,5 +98,5 @@ test('without a build, the page explains how to build', async () => {
   const get = gatewayWith(join(folder, 'missing'));
   const page = await get('/', browser);
   expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('The web client is not built')]);
-  expect((await get('/', { accept: '*/*' })).statusCode).toBe(404);
+  expect((await get('/', { accept: 'application/json' })).statusCode).toBe(404);
 });

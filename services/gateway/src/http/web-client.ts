@@ -58,8 +58,8 @@ export function createWebClient(folder: string, otherPaths: readonly string[]): 
         const file = files.get(path);
         return file && send(request, reply, file);
       }
+      if (pagePath.test(path) && acceptsAnything(request)) return send(request, reply, page);
       if (!acceptsPages(request)) return undefined;
-      if (pagePath.test(path)) return send(request, reply, page);
       return otherNames.has(firstNameOf(path)) ? undefined : send(request, reply.code(404), page);
     },
   };
@@ -68,7 +68,11 @@ export function createWebClient(folder: string, otherPaths: readonly string[]): 
 /** Repeated slashes count as one. */
 const firstNameOf = (path: string): string => path.split('/').find((name) => name !== '') ?? '';
 
-/** Programs that accept anything get the errors of the API. */
+/** Then pages are what these paths have, for monitors and `curl` too. */
+const acceptsAnything = ({ headers }: FastifyRequest): boolean =>
+  headers.accept === undefined || /text\/html|\*\/\*/.test(headers.accept);
+
+/** At other paths, programs that accept anything get the errors of the API. */
 const acceptsPages = ({ headers }: FastifyRequest): boolean => (headers.accept ?? '').includes('text/html');
 
 function send(request: FastifyRequest, reply: FastifyReply, file: File): FastifyReply {
