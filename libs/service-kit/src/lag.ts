@@ -1,3 +1,5 @@
+import { createHistogram } from 'node:perf_hooks';
+
 /** How late event loops run their work, because of computation or because the machine is busy. */
 export interface Lag {
   /** Mean time in milliseconds that a message waits before it is handled, over the last fraction of a second. */
@@ -9,6 +11,9 @@ export interface Lag {
 export interface LagMeter {
   current(): Lag;
 }
+
+/** How late the event loop of this process ran its looks, in nanoseconds, since the metrics were last read. */
+export const delays = createHistogram();
 
 const lookEveryMs = 20;
 const meanOverMs = 250;
@@ -25,6 +30,7 @@ export function startLagMeter(): LagMeter {
     const { user, system } = process.threadCpuUsage(before);
     before = process.threadCpuUsage();
     const gapMs = Math.max(0, now - expected);
+    delays.record(Math.max(1, Math.round(gapMs * 1e6)));
     const lateMs = gapMs > stoppedMs && (user + system) / 1_000 < gapMs / 10 ? 0 : gapMs;
     // In a long turn messages arrive at any time, so they wait half of it on average.
     const kept = Math.exp(-(lookEveryMs + lateMs) / meanOverMs);
