@@ -7,10 +7,7 @@ let usedMs = 0;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval'] });
   vi.spyOn(performance, 'now').mockImplementation(() => now);
-  vi.spyOn(process, 'threadCpuUsage').mockImplementation((before) => ({
-    user: usedMs * 1_000 - (before?.user ?? 0),
-    system: 0,
-  }));
+  vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => ({ user: usedMs * 1_000, system: 0 }));
 });
 afterEach(() => {
   vi.useRealTimers();

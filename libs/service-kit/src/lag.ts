@@ -24,14 +24,14 @@ const stoppedMs = 1_000;
 export function startLagMeter(): LagMeter {
   const mean: Lag = { ms: 0, longMs: 0 };
   let expected = performance.now() + lookEveryMs;
-  let before = process.threadCpuUsage();
+  let usedBefore = usedMs();
   const look = (): void => {
     const now = performance.now();
-    const { user, system } = process.threadCpuUsage(before);
-    before = process.threadCpuUsage();
+    const used = usedMs();
     const gapMs = Math.max(0, now - expected);
     delays.record(Math.max(1, Math.round(gapMs * 1e6)));
-    const lateMs = gapMs > stoppedMs && (user + system) / 1_000 < gapMs / 10 ? 0 : gapMs;
+    const lateMs = gapMs > stoppedMs && used - usedBefore < gapMs / 10 ? 0 : gapMs;
+    usedBefore = used;
     // In a long turn messages arrive at any time, so they wait half of it on average.
     const kept = Math.exp(-(lookEveryMs + lateMs) / meanOverMs);
     mean.ms = mean.ms * kept + (lateMs / 2) * (1 - kept);
@@ -40,6 +40,12 @@ export function startLagMeter(): LagMeter {
   };
   setInterval(look, lookEveryMs).unref();
   return { current: () => ({ ...mean }) };
+}
+
+/** CPU time of the main thread. */
+function usedMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
 
 export const lagText = ({ ms, longMs }: Lag): string => `${ms.toFixed(1)} ${longMs.toFixed(1)}`;
