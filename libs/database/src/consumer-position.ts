@@ -17,7 +17,12 @@ const claimRow = z.object({
  */
 export type Claim = z.infer<typeof claimRow>;
 const triedRow = z.object({ number: z.number(), tries: z.number() });
-const behindRow = z.object({ realm_id: z.number(), number: z.number(), is_new: z.boolean(), found: z.boolean() });
+const behindRow = z.object({
+  server: z.string(),
+  behind: z
+    .array(z.object({ realm_id: z.number(), number: z.number(), is_new: z.boolean(), found: z.boolean() }))
+    .nullable(),
+});
 
 export interface ConsumerPosition {
   /** Locks the position against other processes, and reads the events after it; undefined if another process holds it. */
@@ -43,8 +48,6 @@ export interface ConsumerPosition {
   /** Stores, once in some seconds, the positions that advanced over events without a handler. */
   storeOccasionally(): Promise<void>;
 }
-
-const serverRow = z.object({ server: z.string() });
 
 const storeEveryMs = 10_000;
 
@@ -72,13 +75,14 @@ export function createConsumerPosition(
   let storedAt = performance.now();
   let server: string | undefined;
 
-  async function forgetOtherServer(): Promise<void> {
-    const now = await database.one(sql.type(serverRow)`SELECT ${serverNow} AS server`);
-    if (now.server === server) return;
-    server = now.server;
-    looked.clear();
-    unstored.clear();
-  }
+  const readBehind = () =>
+    database.one(sql.type(behindRow)`
+      SELECT ${serverNow} AS server, (SELECT json_agg(b) FROM (
+        SELECT r.realm_id, r.number, c.position IS NULL AS is_new, EXISTS (SELECT FROM log.read_types(
+          r.realm_id, greatest(coalesce(c.position, 0), coalesce(k.through, 0)), r.number, ${types}, 1)) AS found
+        FROM log.realms(NULL) r LEFT JOIN ${table} c ON c.realm_id = r.realm_id AND c.name = ${name}
+        LEFT JOIN ${sql.unnest([...unstored], ['int4', 'int8'])} AS k (realm_id, through) ON k.realm_id = r.realm_id
+        WHERE r.number > greatest(coalesce(c.position, 0), coalesce(k.through, 0))) b) AS behind`);
 
   function sawNothing(realmId: number, number: number): void {
     if (number <= (looked.get(realmId) ?? 0)) return;
@@ -151,13 +155,14 @@ export function createConsumerPosition(
     through: (realmId) => looked.get(realmId) ?? 0,
     sawNothing,
     realmsBehind: async () => {
-      await forgetOtherServer();
-      const rows = await database.any(sql.type(behindRow)`
-        SELECT r.realm_id, r.number, c.position IS NULL AS is_new, EXISTS (SELECT FROM log.read_types(
-          r.realm_id, greatest(coalesce(c.position, 0), coalesce(k.through, 0)), r.number, ${types}, 1)) AS found
-        FROM log.realms(NULL) r LEFT JOIN ${table} c ON c.realm_id = r.realm_id AND c.name = ${name}
-        LEFT JOIN ${sql.unnest([...unstored], ['int4', 'int8'])} AS k (realm_id, through) ON k.realm_id = r.realm_id
-        WHERE r.number > greatest(coalesce(c.position, 0), coalesce(k.through, 0))`);
+      let seen = await readBehind();
+      if (seen.server !== server) {
+        server = seen.server;
+        looked.clear();
+        unstored.clear();
+        seen = await readBehind();
+      }
+      const rows = seen.behind ?? [];
       for (const row of rows)
         if (row.is_new) begun.delete(row.realm_id);
         else if (!row.found) sawNothing(row.realm_id, row.number);

@@ -59,7 +59,8 @@ function realmsBehind({ tx, values }: Call, schema: string) {
     const read = { realm: realm_id, after, through: number, types: listOf<string>(types), limit: 1 };
     return { realm_id, number, is_new: position === undefined, found: readTypes(tx, read).length > 0, after };
   });
-  return rowsOf(...rows.filter(({ number, after }) => number > after).map(({ after: _, ...row }) => row));
+  const behind = rows.filter(({ number, after }) => number > after).map(({ after: _, ...row }) => row);
+  return rowsOf({ server: startOfStandIn, behind: behind.length === 0 ? null : behind });
 }
 
 function storePositions({ tx, values }: Call, schema: string) {
@@ -112,7 +113,7 @@ export const startOfStandIn = 'the stand-in';
 
 export const consumerShapes: Shape[] = [
   [
-    /^SELECT extract\(epoch FROM pg_postmaster_start_time\(\)\)::text AS server/,
+    /^SELECT extract\(epoch FROM pg_postmaster_start_time\(\)\)::text AS server$/,
     () => rowsOf({ server: startOfStandIn }),
   ],
   [
@@ -142,7 +143,7 @@ export const consumerShapes: Shape[] = [
     },
   ],
   [
-    /^SELECT r\.realm_id, r\.number, c\.position IS NULL AS is_new, .* LEFT JOIN "(\w+)"\."consumer" c/,
+    /^SELECT extract\(epoch FROM pg_postmaster_start_time\(\)\)::text AS server, .* LEFT JOIN "(\w+)"\."consumer" c/,
     (call, schema = '') => realmsBehind(call, schema),
   ],
   [
