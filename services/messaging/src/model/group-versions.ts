@@ -1,16 +1,14 @@
-import { type Executor, pause, sql, VersionsChanged } from '@natter/database';
+import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
+import { waitForConsumers } from './wait-for-consumers.ts';
 
 const versionRow = z.object({ key: z.string(), version: z.number() });
-const positionRow = z.object({ number: z.number() });
-const behindRow = z.object({ is_behind: z.boolean() });
-const waitMs = 3_000;
 /** The consumers that maintain this service's projections of groups and roles, and their event types. */
-const consumers = JSON.stringify([
+const consumers = [
   { name: 'sending-copies', type: 'user_group' },
   { name: 'people', type: 'realm_user' },
   { name: 'notices', type: 'realm_user' },
-]);
+];
 
 /**
  * The expected versions of decisions that use this service's projections of groups and roles, read before the
@@ -25,15 +23,6 @@ export async function groupVersions(
   const versions = await executor.any(
     sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${sql.array(keys, 'text')})`,
   );
-  const { number } = await executor.one(sql.type(positionRow)`SELECT number FROM log.position(${realmId})`);
-  for (const end = performance.now() + waitMs; await isBehind(executor, realmId, number); await pause(4))
-    if (performance.now() > end) throw new VersionsChanged('groups', 'row');
+  await waitForConsumers(executor, realmId, consumers);
   return Object.fromEntries(versions.map(({ key, version }) => [key, version]));
-}
-
-async function isBehind(executor: Executor, realmId: number, number: number): Promise<boolean> {
-  const { is_behind } = await executor.one(sql.type(behindRow)`
-    SELECT EXISTS (SELECT FROM jsonb_to_recordset(${consumers}) AS k (name text, type text), log.read_types(${realmId}, coalesce(
-      (SELECT position FROM messaging.consumer WHERE realm_id = ${realmId} AND name = k.name), 0), ${number}, ARRAY[k.type], 1)) AS is_behind`);
-  return is_behind;
 }

@@ -6,6 +6,7 @@ import { groupVersions } from './group-versions.ts';
 import type { ReadableMessage } from './message-access.ts';
 import { guestsAmong } from './roles.ts';
 import { hasProtectedHistory, holdsAny, whoSees } from './subscription-periods.ts';
+import { waitForConsumers } from './wait-for-consumers.ts';
 
 /**
  * The receivers of changes to a message and to others changed with it: its participants, or the subscribers of its
@@ -18,6 +19,8 @@ export async function audienceOf(
 ): Promise<Audience> {
   if (!channel) return { users: idSet(recipient_ids ?? []) };
   if (!hasProtectedHistory(channel)) return { users: await withHolders(work, channel, messageIds) };
+  // Somebody who was just subscribed has received messages since then.
+  await waitForConsumers(work, work.realmId, [{ name: 'periods', type: 'subscription' }]);
   return { users: idSet(await whoSees(work, work.realmId, messageIds, idsOf(channel.subscribers))) };
 }
 

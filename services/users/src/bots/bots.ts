@@ -33,11 +33,13 @@ import { withKnownChannels } from './known-channels.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
 
 export function botHandlers(owner: Owner, bus: Bus, seal: KeySeal): Handlers {
-  const { database } = owner;
+  const { database, catchUp } = owner;
   return [
     ...createBotHandlers(bus, seal),
 
     handle(botOperations.queueDefaults, async ({ meta }, { user_id }) => {
+      // The queue keeps the name of the channel, which may just have changed.
+      await catchUp(meta.realmId);
       const [bot] = await readBots(database, meta.realmId, sql.fragment`account.id = ${user_id}`);
       return {
         default_events_register_stream: bot?.default_events_register_stream ?? null,

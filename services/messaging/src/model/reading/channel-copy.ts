@@ -54,10 +54,6 @@ function changesOf(change: BodyOf<'stream/update'>): Partial<ChannelCopy> | unde
   }
 }
 
-/** Whether the projection follows a change of this property. */
-export const isCopied = (property: string | null): boolean =>
-  ['name', 'invite_only', 'is_archived', 'history_public_to_subscribers'].includes(property ?? '');
-
 const copyColumns = sql.fragment`c.channel_id, c.name, c.is_private, c.is_web_public, c.is_archived, c.history_public`;
 
 export async function channelCopy(

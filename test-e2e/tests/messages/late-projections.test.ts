@@ -1,0 +1,97 @@
+import { Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import { channel, systemGroups } from '../channels/setting.ts';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+/** Runs `work` while this consumer applies no events, for this time at most. */
+const whileHeld = <R>(
+  schema: string,
+  name: string,
+  ms: number,
+  work: (isHeld: () => boolean) => Promise<R>,
+): Promise<R> =>
+  connected(async (holder) => {
+    let isHeld = true;
+    await holder.query('BEGIN');
+    await holder.query(`SELECT FROM ${schema}.consumer WHERE realm_id = $1 AND name = $2 FOR UPDATE`, [realm.id, name]);
+    const done = work(() => isHeld);
+    await Promise.race([done.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, ms))]);
+    isHeld = false;
+    await holder.query('COMMIT');
+    return done;
+  });
+const nameOf = async (id: number): Promise<string> => (await realm.owner.ok('GET', `/streams/${id}`)).stream.name;
+
+test('the queue of a bot follows its default channel under the name that a change has just given to it', async () => {
+  const { owner } = realm;
+  const { user_id, api_key } = await owner.ok('POST', '/bots', { full_name: 'Listener', short_name: 'listener' });
+  const { user } = await owner.ok('GET', `/users/${user_id}`);
+  const bot = new Client(owner, { user_id, api_key, email: user.email, full_name: user.full_name });
+  const id = await channel(owner, [owner, bot]);
+  await owner.ok('PATCH', `/bots/${user_id}`, { default_events_register_stream: await nameOf(id) });
+  const queue = await whileHeld('users', 'bot-default-channels', 500, async () => {
+    await owner.ok('PATCH', `/streams/${id}`, { new_name: 'renamed just now' });
+    return bot.queue({});
+  });
+  const sent = await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 't', content: 'for the bot' });
+  const { message } = await queue.next(({ type }: Json) => type === 'message');
+  expect(message.id).toBe(sent.id);
+});
+
+test('a guest of a realm that limits its guests may write to people of a channel as soon as it has both', async () => {
+  const { owner, guest } = realm;
+  const groups = await systemGroups(realm);
+  await owner.ok('PATCH', '/realm', { can_access_all_users_group: { new: groups['role:members'] } });
+  const id = await channel(owner, [owner, guest]);
+  const friend = await realm.person();
+  const stranger = await realm.person();
+  const write = (to: number) => guest.send('POST', '/messages', { type: 'direct', to: [to], content: 'hello' });
+  // The realm's limit applies when this is refused.
+  await expect.poll(async () => (await write(stranger.user_id)).status).toBe(400);
+  const name = await nameOf(id);
+  const { status } = await whileHeld('users', 'acquaintance', 500, async () => {
+    await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals: [friend.user_id] });
+    return write(friend.user_id);
+  });
+  expect(status).toBe(200);
+});
+
+test('a subscriber gets the changes of the first messages of a channel with protected history', async () => {
+  const { owner } = realm;
+  const reader = await realm.person();
+  const id = await channel(owner, [owner], { invite_only: true, history_public_to_subscribers: false });
+  const name = await nameOf(id);
+  const queue = await reader.queue({ event_types: ['message', 'update_message', 'delete_message'] });
+  const send = (content: string) => owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 't', content });
+  const changes = await whileHeld('messaging', 'periods', 4_000, async () => {
+    await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals: [reader.user_id] });
+    const [edited, deleted] = [await send('first'), await send('second')];
+    return Promise.all([
+      owner.send('PATCH', `/messages/${edited.id}`, { content: 'changed' }),
+      owner.send('DELETE', `/messages/${deleted.id}`),
+    ]);
+  });
+  expect(changes.map(({ status }) => status)).toEqual([200, 200]);
+  const types = (await queue.settle()).map(({ type }) => type);
+  expect([types.includes('update_message'), types.includes('delete_message')]).toEqual([true, true]);
+});
+
+test('a register that shows no unread messages does not wait for subscriptions', async () => {
+  const { owner } = realm;
+  const reader = await realm.person();
+  const id = await channel(owner, [owner]);
+  const name = await nameOf(id);
+  const register = (form: Record<string, string[]>, by = reader) => by.send('POST', '/register', form);
+  const answers = await whileHeld('messaging', 'periods', 60_000, async (isHeld) => {
+    await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals: [reader.user_id] });
+    await owner.ok('PATCH', `/streams/${id}`, { new_name: `${name} renamed` });
+    const some = await register({ fetch_event_types: ['starred_messages', 'drafts'] });
+    const all = await register({}, owner);
+    return [some.status, all.status, isHeld()];
+  });
+  expect(answers).toEqual([200, 200, true]);
+});
