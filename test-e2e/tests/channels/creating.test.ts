@@ -279,3 +279,15 @@ describe('subscriptions', () => {
     expect((await streamOf(realm.member, id)).subscriber_count).toBe(1);
   });
 });
+
+test('of two spellings of a new name in one request, the first creates the channel', async () => {
+  const name = freshName();
+  const subscriptions = [
+    { name: `A ${name}`, description: 'first' },
+    { name: `a ${name}`, description: 'second' },
+  ];
+  const { subscribed } = await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions });
+  expect(subscribed).toEqual({ [realm.member.user_id]: [`A ${name}`] });
+  const { stream_id } = await realm.member.ok('GET', '/get_stream_id', { stream: `A ${name}` });
+  expect(await streamOf(realm.member, stream_id)).toMatchObject({ name: `A ${name}`, description: 'first' });
+});

@@ -1,5 +1,6 @@
 import { type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { untilServed } from '../../patience.ts';
 import { channel } from '../channels/setting.ts';
 
 let realm: Realm;
@@ -50,4 +51,23 @@ test('the first unread message may be in an unmuted topic of a muted channel', a
   expect(await anchorOf({})).toBe(inQuiet);
   await set(0);
   expect(await anchorOf({})).toBe(inOpen);
+});
+
+test('a page from the first unread message skips none behind thousands of a muted topic', async () => {
+  const { owner } = realm;
+  const reader = await realm.person();
+  const id = await channel(owner, [owner, reader]);
+  await reader.ok('POST', '/mark_all_as_read');
+  await reader.ok('POST', '/user_topics', { stream_id: id, topic: 'noise', visibility_policy: 1 });
+  const send = async (topic: string): Promise<number> =>
+    (await untilServed(() => owner.post('/messages', { type: 'channel', to: id, topic, content: 'x' }))).body.id;
+  let left = 5_000;
+  const sendAll = async (): Promise<void> => {
+    while (left-- > 0) await send('noise');
+  };
+  await Promise.all(Array.from({ length: 16 }, sendAll));
+  const wanted = await send('signal');
+  const form = { anchor: 'first_unread', num_before: 0, num_after: 50 };
+  const { messages } = await reader.ok('GET', '/messages', form);
+  expect(messages.map((message: Json) => message.id)).toContain(wanted);
 });

@@ -31,13 +31,14 @@ export interface Answer {
 export const descriptionsOf = (subscriptions: readonly Asked[]): string[] =>
   subscriptions.map(({ description }) => description ?? '');
 
-/** Merges equal names, case-insensitively. */
+/** Of names that are equal case-insensitively, the first: it creates the channel, and the others find it. */
 export function wantedOf(subscriptions: readonly Asked[], htmlOf: HtmlOf): Wanted[] {
   const wanted = new Map<string, Wanted>();
   for (const { name, description, color } of subscriptions) {
     const checked = checkedChannelName(name);
     const chosen = color === undefined ? undefined : checkedColor(color);
     const text = checkedDescription(description ?? '');
+    if (wanted.has(checked.toLowerCase())) continue;
     wanted.set(checked.toLowerCase(), { name: checked, description: text, html: htmlOf(text), color: chosen });
   }
   return [...wanted.values()];

@@ -140,7 +140,8 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
 
 /**
  * Unread messages among which the first one that is not muted is looked for. Messages of muted channels are left out before;
- * a muted topic may have as many as others write.
+ * a muted topic may have as many as others write. If all of them are muted, the page begins at the last of them, so that it
+ * skips none.
  */
 const triedUnread = 5_000;
 
@@ -155,8 +156,8 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
   });
   const row = await executor.maybeOne(sql.type(idRow)`
     SELECT ${plannedEachTime} id FROM (
-      SELECT m.id, ${mayBeFirstUnread} AS is_wanted FROM ${unread} m LIMIT ${triedUnread}) tried
-    WHERE is_wanted LIMIT 1`);
+      SELECT m.id, ${mayBeFirstUnread} AS is_wanted, row_number() OVER () AS place FROM ${unread} m LIMIT ${triedUnread}) tried
+    WHERE is_wanted OR place = ${triedUnread} ORDER BY place LIMIT 1`);
   return row?.id;
 }
 

@@ -120,6 +120,7 @@ async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: r
       sql.fragment`id IN (SELECT message_id FROM messaging.flag
         WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND flag = 'starred'
         ORDER BY message_id DESC LIMIT ${checkedStars})`,
+      checkedChannels,
     );
   const readable = await reader.readable();
   const wanted = terms.filter(isPublicTerm).map((term) => term.operand);
@@ -129,6 +130,8 @@ async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: r
 
 /** The newest stars whose channels are looked up for each page of starred messages. */
 const checkedStars = 5_000;
+/** As many as of a request that stars messages. */
+const checkedChannels = 1_000;
 
 const channelRow = z.object({ channel_id: z.number(), history_public: z.boolean() });
 
