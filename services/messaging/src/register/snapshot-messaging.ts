@@ -4,7 +4,7 @@ import { type Handlers, handle, type Logger, type Owner } from '@natter/service-
 import { newestReceived } from '../model/newest-message.ts';
 import type { SnapshotFor } from '../model/snapshot-for.ts';
 import { isBehindFor } from './behind.ts';
-import { draftsPart } from './drafts.ts';
+import { draftsPart, mayLoseDrafts } from './drafts.ts';
 import { raiseFloor, recentConversationsPart, starredPart, unreadPart } from './flags.ts';
 import { remindersPart, scheduledMessagesPart } from './scheduled-messages.ts';
 import { mutedTopicsPart, userTopicsPart } from './user-topics.ts';
@@ -38,6 +38,8 @@ export function snapshotHandlers({ database }: Owner, log: Logger): Handlers {
       const answer: Record<string, unknown> = {};
       const readThrough = await inSnapshot(database, snapshot, async (executor) => {
         if (await isBehindFor(executor, whom)) throw behindSnapshot();
+        const hasDrafts = wanted.some(([type]) => type === 'drafts');
+        if (hasDrafts && (await mayLoseDrafts(executor, whom))) throw behindSnapshot();
         for (const [, part] of wanted) Object.assign(answer, await part(executor, whom));
         if (!wantsUnread) return 0;
         const unread = await unreadPart(executor, whom);
