@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -113,6 +113,45 @@ test('the default channels of a bot follow a rename, and its owner receives an e
   );
   const told = queue.seen.flatMap(({ op, bot }) => (op === 'update' ? (bot.default_sending_stream ?? []) : []));
   expect(told).toEqual(['river', 'sea']);
+});
+
+test.each<[string, (user_id: number) => Promise<number>]>([
+  [
+    'changed',
+    async (user_id) =>
+      (await realm.member.send('PATCH', `/bots/${user_id}`, { default_sending_stream: 'harbour' })).status,
+  ],
+  [
+    'created',
+    async () => {
+      const form = { full_name: 'Pilot', short_name: 'pilot', bot_type: 1, default_sending_stream: 'harbour' };
+      return (await realm.member.send('POST', '/bots', form)).status;
+    },
+  ],
+])('a bot that is %s while a rename is applied late keeps the newer channel', async (_, setDefault) => {
+  const id = await create('harbour');
+  const form = { bot_type: 1, default_sending_stream: 'harbour' };
+  const { user_id } = await realm.member.ok('POST', '/bots', {
+    ...form,
+    full_name: `Docker ${id}`,
+    short_name: `docker${id}`,
+  });
+  const asked = await connected(async (holder) => {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM users.consumer WHERE realm_id = $1 AND name = $2 FOR UPDATE', [
+      realm.id,
+      'bot-default-channels',
+    ]);
+    await rename(id, `quay ${id}`);
+    await create('harbour');
+    const answered = setDefault(user_id);
+    await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, 4_000))]);
+    await holder.query('COMMIT');
+    return answered;
+  });
+  expect(asked).toBe(200);
+  const { bots } = await realm.member.ok('GET', '/bots');
+  expect(bots.at(-1).default_sending_stream).toBe('harbour');
 });
 
 test('the default channel of a bot does not follow an archived channel whose name an active channel has', async () => {

@@ -1,5 +1,5 @@
 import { type Answer, Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { channel } from '../channels/setting.ts';
 import { uploadTo } from '../upload.ts';
 
@@ -97,3 +97,46 @@ test.each([500, 4_000])(
     expect(body.last_event_id).toBe(-1);
   },
 );
+
+describe('when messaging applies late that a user switched the synchronization of drafts off and on', () => {
+  const draft = (content: string) => ({ type: 'private', to: [realm.owner.user_id], topic: '', content });
+  const person = async (): Promise<{ writer: Client; old: number }> => {
+    const writer = await realm.person();
+    const { ids } = await writer.ok('POST', '/drafts', { drafts: [draft('old')] });
+    return { writer, old: ids[0] };
+  };
+  const askAfterSwitch = (writer: Client, ask: () => Promise<Answer>): Promise<Answer> =>
+    askBefore(
+      async () => {
+        for (const enable_drafts_synchronization of [false, true])
+          await writer.ok('PATCH', '/settings', { enable_drafts_synchronization });
+      },
+      ask,
+      4_000,
+    );
+
+  test('a draft that is stored then is kept', async () => {
+    const { writer } = await person();
+    const { status, body } = await askAfterSwitch(writer, () =>
+      writer.send('POST', '/drafts', { drafts: [draft('new')] }),
+    );
+    expect(status).toBe(200);
+    const { drafts } = await writer.ok('GET', '/drafts');
+    expect(drafts).toMatchObject([{ id: body.ids[0], content: 'new' }]);
+  });
+
+  test('a draft that was deleted by it cannot be edited', async () => {
+    const { writer, old } = await person();
+    const { status } = await askAfterSwitch(writer, () =>
+      writer.send('PATCH', `/drafts/${old}`, { draft: draft('edited') }),
+    );
+    expect(status).toBe(404);
+  });
+
+  test('a register has no draft that disappears without an event', async () => {
+    const { writer } = await person();
+    const { status, body } = await askAfterSwitch(writer, () => writer.send('POST', '/register', {}));
+    expect(status).toBe(200);
+    expect(body.drafts).toEqual([]);
+  });
+});

@@ -1,8 +1,8 @@
 import { type Actor, badRequest, draftOperations, idSet, missing, type RequestMeta, totals } from '@natter/contracts';
-import { lockFor, requireRoom, sql, type Work } from '@natter/database';
+import { lockFor, requireRoom, sql, VersionsChanged, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { draftColumns, draftQuery, draftsAdded, draftsOf, draftUpdated } from '../model/draft-row.ts';
-import { isOn } from '../model/personal-settings.ts';
+import { isOn, isSettingWaiting } from '../model/personal-settings.ts';
 import { type CheckedDraft, checkDraft, type DraftSources } from './checked-draft.ts';
 
 export interface DraftTools extends Pick<DraftSources, 'database' | 'access'> {
@@ -18,7 +18,7 @@ export function draftHandlers({ database, access, policies, userVisibility }: Dr
   });
   return [
     handle(draftOperations.getDrafts, async ({ actor }) => {
-      if (!(await isOn(database, actor.realmId, actor.userId, 'enable_drafts_synchronization'))) throw switchedOff();
+      if (!(await isOn(database, actor.realmId, actor.userId, synchronization))) throw switchedOff();
       const drafts = await draftsOf(database, actor.realmId, actor.userId);
       return { count: drafts.length, drafts };
     }),
@@ -93,11 +93,18 @@ const insert = (work: Work, userId: number, draft: CheckedDraft) =>
       coalesce(${draft.editedAt ?? null}::float8, extract(epoch FROM clock_timestamp())))
     RETURNING ${draftColumns}`);
 
-/** Locked until the commit, so that no draft is stored while synchronization is switched off. */
+/**
+ * Locked until the commit, so that no draft is stored while synchronization is switched off. While a change of the setting
+ * is not applied here, the request is decided again: a switch that is applied later would delete the draft, also if the
+ * user has switched synchronization on again meanwhile.
+ */
 async function requireSynchronisation(work: Work, actor: Actor): Promise<void> {
   await lockFor(work, 'drafts', actor.userId, 'shared');
-  if (!(await isOn(work, actor.realmId, actor.userId, 'enable_drafts_synchronization'))) throw switchedOff();
+  if (await isSettingWaiting(work, actor, synchronization))
+    throw new VersionsChanged(`${synchronization} of user ${actor.userId}`, 'row');
+  if (!(await isOn(work, actor.realmId, actor.userId, synchronization))) throw switchedOff();
 }
 
+const synchronization = 'enable_drafts_synchronization';
 const switchedOff = () => badRequest('User has disabled synchronizing drafts.');
 const unknownDraft = () => missing('Draft does not exist');

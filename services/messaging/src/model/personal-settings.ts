@@ -1,6 +1,7 @@
 import type { keptPersonalSettings, UserSettingValues } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { isWaiting, reaches } from './waiting-events.ts';
 
 /** The projected settings with their defaults, which apply without a row. */
 const usual = {
@@ -38,6 +39,21 @@ export async function isOn(
     SELECT value FROM messaging.personal_setting WHERE realm_id = ${realmId} AND user_id = ${userId} AND name = ${name}`);
   return row?.value ?? usual[name];
 }
+
+/** Whether the log contains an event that sets this setting of the user, and that is not applied here. */
+export const isSettingWaiting = (
+  executor: Executor,
+  whom: { realmId: number; userId: number },
+  name: PersonalSetting,
+): Promise<boolean> =>
+  isWaiting(executor, whom, {
+    consumer: 'personal-settings',
+    types: ['user_settings', 'realm_user'],
+    concerns: {
+      'realm_user/add': ({ person }, userId) => person === userId,
+      [`user_settings/update/${name}`]: reaches,
+    },
+  });
 
 /** Among the users, those who turned off a setting that is on by default. */
 export async function whoTurnedOff(

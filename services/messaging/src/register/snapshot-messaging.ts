@@ -4,7 +4,7 @@ import { type Handlers, handle, type Logger, type Owner } from '@natter/service-
 import { newestReceived } from '../model/newest-message.ts';
 import type { SnapshotFor } from '../model/snapshot-for.ts';
 import { isBehindFor } from './behind.ts';
-import { draftsPart } from './drafts.ts';
+import { draftsPart, mayLoseDrafts } from './drafts.ts';
 import { raiseFloor, recentConversationsPart, starredPart, unreadPart } from './flags.ts';
 import { remindersPart, scheduledMessagesPart } from './scheduled-messages.ts';
 import { mutedTopicsPart, userTopicsPart } from './user-topics.ts';
@@ -37,8 +37,10 @@ export function snapshotHandlers({ database }: Owner, log: Logger): Handlers {
       if (wanted.length === 0 && !wantsUnread) return {};
       const answer: Record<string, unknown> = {};
       const showsReceived = user_id !== 0 && (wantsUnread || wanted.some(([type]) => type === 'message'));
+      const showsDrafts = user_id !== 0 && wanted.some(([type]) => type === 'drafts');
       const readThrough = await inSnapshot(database, snapshot, async (executor) => {
         if (showsReceived && (await isBehindFor(executor, whom))) throw behindSnapshot();
+        if (showsDrafts && (await mayLoseDrafts(executor, whom))) throw behindSnapshot();
         for (const [, part] of wanted) Object.assign(answer, await part(executor, whom));
         if (!wantsUnread) return 0;
         const unread = await unreadPart(executor, whom);

@@ -29,7 +29,7 @@ import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { giveBotAvatar } from '../model/store-avatar.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
 import { createBotHandlers } from './create-bot.ts';
-import { withKnownChannels } from './known-channels.ts';
+import { requireAppliedRenames, withKnownChannels } from './known-channels.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
 
 export function botHandlers(owner: Owner, bus: Bus, seal: KeySeal): Handlers {
@@ -77,6 +77,7 @@ export function botHandlers(owner: Owner, bus: Bus, seal: KeySeal): Handlers {
       const image = params.file === undefined ? undefined : checkedImage(params.file);
       return changeOfGroups(context, async (work, holder) => {
         const realm = await lockRealm(work);
+        await requireAppliedRenames(work, params);
         const bot = await ownBot(work, context, bot_id);
         if (image) await giveBotAvatar(work, { realm, by: holder, botId: bot.id }, image);
         const name = params.full_name === undefined ? bot.full_name : checkedFullName(params.full_name);

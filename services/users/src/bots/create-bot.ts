@@ -14,7 +14,7 @@ import { checkedImage } from '../model/images/image.ts';
 import { insertAccount } from '../model/insert-account.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import { giveBotAvatar } from '../model/store-avatar.ts';
-import { withKnownChannels } from './known-channels.ts';
+import { requireAppliedRenames, withKnownChannels } from './known-channels.ts';
 import { checkedWebhookAddress } from './webhook-address.ts';
 
 export function createBotHandlers(bus: Bus, seal: KeySeal): Handlers {
@@ -36,6 +36,7 @@ export function createBotHandlers(bus: Bus, seal: KeySeal): Handlers {
         const sealed_key = seal.seal(api_key);
         return context.write(async (work) => {
           const realm = await lockRealm(work);
+          await requireAppliedRenames(work, { default_sending_stream, default_events_register_stream });
           const holder = await holderOf(work, context.actor.userId);
           const isWriteOnly = params.bot_type === botTypes.incomingWebhook;
           const mayCreate =

@@ -5,13 +5,15 @@ import { announceBotChange } from '../model/announce-bot.ts';
 import { readBots } from '../model/bot-row.ts';
 import { lockRealm } from '../model/read-realm.ts';
 
+export const defaultChannelNames = 'bot-default-channels';
+
 /**
  * Bots store their default channels by name, so a rename of a channel is applied there too. The bot's owner
  * may no longer know the channel: they must not learn the new name.
  */
 export function defaultChannelNamesConsumer(owner: Owner): void {
   owner.consume({
-    name: 'bot-default-channels',
+    name: defaultChannelNames,
     on: { 'stream/update': renamed },
   });
 }
