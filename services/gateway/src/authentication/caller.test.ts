@@ -21,9 +21,10 @@ const actor = { realmId: 1, userId: 7 } as Actor;
 function callersWith(aheadMs: number) {
   const asked: string[][] = [];
   const limiter = {
-    spend: async ({ all }: Budgets): Promise<RateState> => {
+    spend: async ({ all }: Budgets, _weight: number, maxAheadMs = Number.POSITIVE_INFINITY): Promise<RateState> => {
       asked.push(all.map(({ who }) => who));
-      return { limit: 100, remaining: 1, reset: 60, resetInSeconds: 60, isOver: false, aheadMs };
+      const resetInSeconds = aheadMs / 1_000;
+      return { limit: 100, remaining: 1, reset: 60, resetInSeconds, isOver: aheadMs > maxAheadMs, aheadMs };
     },
   };
   const slowRefusals = { mark: (error: Error) => error };
@@ -62,6 +63,7 @@ test('a poll that would have to wait for long is refused, with the time after wh
     code: 'RATE_LIMIT_HIT',
     extra: { 'retry-after': 12 },
   });
+  await callers.countCall(userOperations.getOwnUser, exchange, actor);
 });
 
 test('what a page shows of others uses neither the budget for logins nor that of the user', async () => {
