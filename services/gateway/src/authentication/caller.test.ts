@@ -7,6 +7,7 @@ import {
   userOperations,
 } from '@natter/contracts';
 import { expect, test } from 'vitest';
+import { createPauses } from '../rate-limit/pauses.ts';
 import type { Budgets, RateState } from '../rate-limit/rate-limit.ts';
 import { createCallers, type Exchange, type Rates } from './caller.ts';
 
@@ -28,11 +29,12 @@ function callersWith(aheadMs: number) {
     },
   };
   const slowRefusals = { mark: (error: Error) => error };
-  const callers = createCallers({ limiter, rates, slowRefusals, authenticator: {} } as never);
+  const pauses = createPauses();
+  const callers = createCallers({ limiter, rates, slowRefusals, pauses, authenticator: {} } as never);
   const raw = Object.assign(new EventEmitter(), { closed: false });
   const request = { ip: '127.0.0.1' };
   const reply = { raw, request, header: () => reply };
-  return { callers, asked, raw, exchange: { request, reply } as unknown as Exchange };
+  return { callers, pauses, asked, raw, exchange: { request, reply } as unknown as Exchange };
 }
 
 /** Which of the promises have settled after so many milliseconds. */
@@ -54,6 +56,20 @@ test('the wait of a poll ends when its client disconnects', async () => {
   await new Promise(setImmediate);
   raw.emit('close');
   await counted;
+  expect(raw.listenerCount('close')).toBe(0);
+});
+
+test('the waits of polls end one after the other when the gateway stops, and later polls do not wait', async () => {
+  const { callers, pauses, raw, exchange } = callersWith(9_000);
+  raw.setMaxListeners(100);
+  const poll = () => callers.countCall(eventQueueOperations.getEvents, exchange, actor);
+  const ended: number[] = [];
+  const polls = Array.from({ length: 50 }, () => poll().then(() => ended.push(performance.now())));
+  await new Promise(setImmediate);
+  pauses.stop();
+  expect(await settledAfter(50, poll())).toBe(true);
+  expect(await settledAfter(2_000, Promise.all(polls))).toBe(true);
+  expect((ended.at(-1) ?? 0) - (ended[0] ?? 0)).toBeGreaterThan(100);
   expect(raw.listenerCount('close')).toBe(0);
 });
 

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import {
   type Actor,
   ChatError,
@@ -13,6 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../http/config.ts';
 import { networkOf } from '../http/network.ts';
+import type { Pauses } from '../rate-limit/pauses.ts';
 import {
   type Budgets,
   budgetOfNetwork,
@@ -125,8 +125,9 @@ export function createCallers(options: {
   limiter: RateLimiter;
   rates: Rates;
   slowRefusals: SlowRefusals;
+  pauses: Pauses;
 }): Callers {
-  const { authenticator, limiter, rates, slowRefusals } = options;
+  const { authenticator, limiter, rates, slowRefusals, pauses } = options;
   return {
     identify: (operation, exchange, meta, shown) =>
       needsActor(operation) || (operation.caller === 'spectator' && isShown(shown.credential))
@@ -141,7 +142,7 @@ export function createCallers(options: {
       // How often a client polls depends on how often others cause events, so a poll waits until it is due instead of
       // being refused: the events gather meanwhile.
       const state = await spend(reply, budgets, weightOf(operation), isPaced ? maxPaceMs : undefined);
-      if (isPaced && state.aheadMs > 0) await untilClosed(reply.raw, Math.min(state.aheadMs, maxPaceMs));
+      if (isPaced && state.aheadMs > 0) await pauses.pause(reply.raw, Math.min(state.aheadMs, maxPaceMs));
     },
     countFile: async (operation, { request, reply }, bytes) => {
       const more = Math.ceil(bytes / fileUnitBytes) - weightOf(operation);
@@ -246,20 +247,6 @@ export function createCallers(options: {
     if (state.isOver) throw slowRefusals.mark(rateLimitHit(state), `${realmId}:${all[0].who}`);
     return state;
   }
-}
-
-/** Resolves after `ms`, or when the response is closed. */
-function untilClosed(response: ServerResponse, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.closed) return resolve();
-    const end = (): void => {
-      clearTimeout(timer);
-      response.off('close', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    response.on('close', end);
-  });
 }
 
 function setRateHeaders(reply: FastifyReply, rate: RateState): void {
