@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { start, stop } from './other-settings/system.ts';
 
+import './other-settings/file-ranges.ts';
 import './other-settings/limited-presence.ts';
 import './other-settings/links.ts';
 import './other-settings/mail-limits.ts';

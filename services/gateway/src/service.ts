@@ -23,6 +23,7 @@ import { type CostlyLane, createCostlyLane } from './rate-limit/costly-lane.ts';
 import { createEarlyRefusals } from './rate-limit/early-refusals.ts';
 import { createFairShare, type FairShare } from './rate-limit/fair-share.ts';
 import type { InTurn } from './rate-limit/in-turn.ts';
+import { createPauses } from './rate-limit/pauses.ts';
 import { createRateLimiter } from './rate-limit/rate-limit.ts';
 import { createRefusals } from './rate-limit/refusals.ts';
 import { shareUsage } from './rate-limit/shared-usage.ts';
@@ -61,8 +62,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   const rates = ratesOf(config);
   const earlyRefusals = createEarlyRefusals(isFull, rates.user);
   const findRealm = createRealmFinder(bus, rates.anonymous);
-  const slowRefusals = createSlowRefusals();
-  const callers = createCallers({ authenticator, limiter: createRateLimiter(redis), rates, slowRefusals });
+  const [slowRefusals, pauses] = [createSlowRefusals(), createPauses()];
+  const callers = createCallers({ authenticator, limiter: createRateLimiter(redis), rates, slowRefusals, pauses });
   const { maxUploadBytes, budget, answerBudget } = createBudgets(config);
   const refusals = createRefusals(rates.anonymous);
   const bodyTurns = createBodyTurns();
@@ -101,6 +102,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     leave: server.leave,
     stop: async () => {
       confirming.stop();
+      pauses.stop();
       await polls.stop();
       await server.stop();
       await tails.stop();

@@ -77,6 +77,12 @@ describe('the host of a request', () => {
 });
 
 describe('invalid or rare HTTP', () => {
+  const chunkedTyping = (coding: string): string => {
+    const body = `op=start&type=direct&to=[${member.user_id}]`;
+    const head = `POST /api/v1/typing HTTP/1.1\r\nTransfer-Encoding: ${coding}\r\nHost: ${realm.host}\r\n${authorization}`;
+    return `${head}Content-Type: application/x-www-form-urlencoded\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  };
+
   test('that cannot be parsed returns an API error and closes the connection', async () => {
     const cases = [
       ['nonsense\r\n\r\n', 400],
@@ -103,6 +109,9 @@ describe('invalid or rare HTTP', () => {
         `POST /api/v1/typing HTTP/1.0\r\nHost: ${realm.host}\r\n${authorization}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
         400,
       ],
+      ...['gzip, chunked', 'GZIP,Chunked', 'chunked, chunked', 'chunked, identity', 'gzip', 'xchunked'].map(
+        (coding) => [chunkedTyping(coding), 400] as const,
+      ),
     ] as const;
     for (const [bytes, expected] of cases) {
       const socket = await RawSocket.open(member.url);
@@ -116,6 +125,11 @@ describe('invalid or rare HTTP', () => {
       ]);
       await socket.closed;
     }
+  });
+
+  test('such as a body in chunks is read, however the name of the coding is written', async () => {
+    for (const coding of ['chunked', 'Chunked', '  CHUNKED  '])
+      expect([coding, (await answerTo(chunkedTyping(coding))).status]).toEqual([coding, 200]);
   });
 
   test('such as TRACE, upgrades and HTTP/1.0 gets a response, and CONNECT closes the connection', async () => {

@@ -7,6 +7,7 @@ import {
   userOperations,
 } from '@natter/contracts';
 import { expect, test } from 'vitest';
+import { createPauses } from '../rate-limit/pauses.ts';
 import type { Budgets, RateState } from '../rate-limit/rate-limit.ts';
 import { createCallers, type Exchange, type Rates } from './caller.ts';
 
@@ -21,17 +22,19 @@ const actor = { realmId: 1, userId: 7 } as Actor;
 function callersWith(aheadMs: number) {
   const asked: string[][] = [];
   const limiter = {
-    spend: async ({ all }: Budgets): Promise<RateState> => {
+    spend: async ({ all }: Budgets, _weight: number, maxAheadMs = Number.POSITIVE_INFINITY): Promise<RateState> => {
       asked.push(all.map(({ who }) => who));
-      return { limit: 100, remaining: 1, reset: 60, resetInSeconds: 60, isOver: false, aheadMs };
+      const resetInSeconds = aheadMs / 1_000;
+      return { limit: 100, remaining: 1, reset: 60, resetInSeconds, isOver: aheadMs > maxAheadMs, aheadMs };
     },
   };
   const slowRefusals = { mark: (error: Error) => error };
-  const callers = createCallers({ limiter, rates, slowRefusals, authenticator: {} } as never);
+  const pauses = createPauses();
+  const callers = createCallers({ limiter, rates, slowRefusals, pauses, authenticator: {} } as never);
   const raw = Object.assign(new EventEmitter(), { closed: false });
   const request = { ip: '127.0.0.1' };
   const reply = { raw, request, header: () => reply };
-  return { callers, asked, raw, exchange: { request, reply } as unknown as Exchange };
+  return { callers, pauses, asked, raw, exchange: { request, reply } as unknown as Exchange };
 }
 
 /** Which of the promises have settled after so many milliseconds. */
@@ -56,12 +59,27 @@ test('the wait of a poll ends when its client disconnects', async () => {
   expect(raw.listenerCount('close')).toBe(0);
 });
 
+test('the waits of polls end one after the other when the gateway stops, and later polls do not wait', async () => {
+  const { callers, pauses, raw, exchange } = callersWith(9_000);
+  raw.setMaxListeners(100);
+  const poll = () => callers.countCall(eventQueueOperations.getEvents, exchange, actor);
+  const ended: number[] = [];
+  const polls = Array.from({ length: 50 }, () => poll().then(() => ended.push(performance.now())));
+  await new Promise(setImmediate);
+  pauses.stop();
+  expect(await settledAfter(50, poll())).toBe(true);
+  expect(await settledAfter(2_000, Promise.all(polls))).toBe(true);
+  expect((ended.at(-1) ?? 0) - (ended[0] ?? 0)).toBeGreaterThan(100);
+  expect(raw.listenerCount('close')).toBe(0);
+});
+
 test('a poll that would have to wait for long is refused, with the time after which it may come', async () => {
   const { callers, exchange } = callersWith(12_000);
   await expect(callers.countCall(eventQueueOperations.getEvents, exchange, actor)).rejects.toMatchObject({
     code: 'RATE_LIMIT_HIT',
     extra: { 'retry-after': 12 },
   });
+  await callers.countCall(userOperations.getOwnUser, exchange, actor);
 });
 
 test('what a page shows of others uses neither the budget for logins nor that of the user', async () => {

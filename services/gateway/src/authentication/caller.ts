@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import {
   type Actor,
   ChatError,
@@ -13,6 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../http/config.ts';
 import { networkOf } from '../http/network.ts';
+import type { Pauses } from '../rate-limit/pauses.ts';
 import {
   type Budgets,
   budgetOfNetwork,
@@ -113,7 +113,7 @@ const isPictureOf = ({ name, page }: Operation): boolean =>
 /** So many times as many pictures as files, or files as other requests of a user, may be requested. */
 const [picturesPerFile, filesPerRequest] = [5, 5];
 
-/** A poll that would have to wait for longer is refused. */
+/** A poll that would have to wait for longer is refused, and not counted. */
 const maxPaceMs = 10_000;
 
 const fileUnitBytes = 1024 * 1024;
@@ -125,8 +125,9 @@ export function createCallers(options: {
   limiter: RateLimiter;
   rates: Rates;
   slowRefusals: SlowRefusals;
+  pauses: Pauses;
 }): Callers {
-  const { authenticator, limiter, rates, slowRefusals } = options;
+  const { authenticator, limiter, rates, slowRefusals, pauses } = options;
   return {
     identify: (operation, exchange, meta, shown) =>
       needsActor(operation) || (operation.caller === 'spectator' && isShown(shown.credential))
@@ -137,8 +138,11 @@ export function createCallers(options: {
       guarded(exchange, isShown(credential), () => authenticator.renew(credential, shownBy(exchange, meta))),
     countCall: async (operation, { request, reply }, actor) => {
       const budgets = budgetsOf(operation, request, actor);
-      const state = await spend(reply, budgets, weightOf(operation));
-      if (actor && operation && isPollOf(operation)) await pace(reply, budgets, state);
+      const isPaced = actor !== undefined && operation !== undefined && isPollOf(operation);
+      // How often a client polls depends on how often others cause events, so a poll waits until it is due instead of
+      // being refused: the events gather meanwhile.
+      const state = await spend(reply, budgets, weightOf(operation), isPaced ? maxPaceMs : undefined);
+      if (isPaced && state.aheadMs > 0) await pauses.pause(reply.raw, Math.min(state.aheadMs, maxPaceMs));
     },
     countFile: async (operation, { request, reply }, bytes) => {
       const more = Math.ceil(bytes / fileUnitBytes) - weightOf(operation);
@@ -235,40 +239,14 @@ export function createCallers(options: {
     }
   }
 
-  async function spend(reply: FastifyReply, budgets: Budgets, weight: number): Promise<RateState> {
+  async function spend(reply: FastifyReply, budgets: Budgets, weight: number, maxAheadMs?: number): Promise<RateState> {
     reply.request.isCounted = true;
-    const state = await limiter.spend(budgets, weight);
+    const state = await limiter.spend(budgets, weight, maxAheadMs);
     setRateHeaders(reply, state);
-    if (state.isOver) throw refused(budgets, state);
+    const { realmId, all } = budgets;
+    if (state.isOver) throw slowRefusals.mark(rateLimitHit(state), `${realmId}:${all[0].who}`);
     return state;
   }
-
-  /**
-   * Delays a poll until it is due. How often a client polls depends on how often others cause events, so a poll is not
-   * refused for that: the events gather meanwhile.
-   */
-  async function pace({ raw }: FastifyReply, budgets: Budgets, { aheadMs }: RateState): Promise<void> {
-    if (aheadMs > maxPaceMs) throw refused(budgets, { resetInSeconds: aheadMs / 1_000 });
-    if (aheadMs > 0) await untilClosed(raw, aheadMs);
-  }
-
-  function refused({ realmId, all }: Budgets, state: Pick<RateState, 'resetInSeconds'>): ChatError {
-    return slowRefusals.mark(rateLimitHit(state), `${realmId}:${all[0].who}`);
-  }
-}
-
-/** Resolves after `ms`, or when the response is closed. */
-function untilClosed(response: ServerResponse, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.closed) return resolve();
-    const end = (): void => {
-      clearTimeout(timer);
-      response.off('close', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    response.on('close', end);
-  });
 }
 
 function setRateHeaders(reply: FastifyReply, rate: RateState): void {

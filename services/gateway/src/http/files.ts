@@ -113,15 +113,14 @@ export function sendFile(
   bus: Bus,
   { operation, meta }: FileRequest,
   { key, size }: NonNullable<Page['file']>,
-  { reply, range, isHead }: { reply: FastifyReply; range: string | undefined; isHead: boolean },
+  { reply, asked, isHead }: { reply: FastifyReply; asked: FileRange; isHead: boolean },
 ): FastifyReply {
   const { read } = chunksOf(operation);
-  const asked = rangeOf(range, size);
   reply.header('accept-ranges', 'bytes');
   if (asked === 'none') return reply.code(416).header('content-range', `bytes */${size}`).send('');
   const [from, to] = asked ?? [0, size - 1];
   if (asked) reply.code(206).header('content-range', `bytes ${from}-${to}/${size}`);
-  reply.header('content-length', to - from + 1);
+  reply.header('content-length', bytesOf(asked, size));
   if (isHead || size === 0) return reply.send('');
   return reply.send(streamOf(chunks(), Math.min(size, heldChunks * fileChunkBytes)));
 
@@ -137,12 +136,21 @@ export function sendFile(
   }
 }
 
+/** The first and the last byte that a request is for. 'none': the file has no such bytes; undefined: the whole file. */
+type FileRange = [number, number] | 'none' | undefined;
+
 /** A single byte range, as browsers request when they seek in a video; other headers get the whole file. */
-export function rangeOf(header: string | undefined, size: number): [number, number] | 'none' | undefined {
+export function rangeOf(header: string | undefined, size: number): FileRange {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
   const [, first, last] = match ?? [];
   if (!match || (first === '' && last === '')) return undefined;
   const from = first === '' ? Math.max(size - Number(last), 0) : Number(first);
   const to = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
   return from > to || from >= size ? 'none' : [from, to];
+}
+
+/** Number of bytes of a file that the answer to a request has. */
+export function bytesOf(asked: FileRange, size: number): number {
+  if (asked === 'none') return 0;
+  return asked ? asked[1] - asked[0] + 1 : size;
 }

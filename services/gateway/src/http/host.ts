@@ -14,16 +14,22 @@ export function isHost(text: string): boolean {
   return literal === undefined ? name !== undefined && hostName.test(name) : isIPv6(literal);
 }
 
+/** The only transfer coding that is decoded. Of `gzip, chunked` Node would pass the compressed bytes on as the body. */
+const transferCoding = /^[ \t]*chunked[ \t]*$/i;
+
 /**
- * Requires one host, a path as the target, and no chunks in HTTP/1.0: a proxy and this process must never read different
- * hosts or bodies from a request.
+ * Requires one host, a path as the target, no transfer coding but `chunked`, and none in HTTP/1.0: a proxy and this
+ * process must never read different hosts or bodies from a request.
  */
 export function checkHost(request: FastifyRequest, reply: FastifyReply): void {
   const { rawHeaders, url, httpVersion, headers } = request.raw;
+  const coding = headers['transfer-encoding'];
   // HTTP/1.0 has no chunks: a proxy that speaks it would read the body as a further request (RFC 9112, 6.1).
-  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
+  if (coding !== undefined && (httpVersion === '1.0' || !transferCoding.test(coding))) {
     reply.header('connection', 'close');
-    throw badRequest('HTTP/1.0 has no Transfer-Encoding');
+    throw badRequest(
+      httpVersion === '1.0' ? 'HTTP/1.0 has no Transfer-Encoding' : 'The Transfer-Encoding must be chunked',
+    );
   }
   if (!url?.startsWith('/')) throw badRequest('The request target must be a path');
   let hosts = 0;

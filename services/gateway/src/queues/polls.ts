@@ -12,6 +12,7 @@ import { type LogRedis, queueSubject, type Verifier } from '@natter/event-log';
 import { type Bus, type Idle, withoutCharge } from '@natter/service-kit';
 import type { RealmTails } from '../log-tail/realm-tails.ts';
 import type { InTurn } from '../rate-limit/in-turn.ts';
+import { drainMs } from '../rate-limit/pauses.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import type { EventTexts } from './event-texts.ts';
 import { type Arrival, createArrivals } from './poll-arrivals.ts';
@@ -70,7 +71,6 @@ interface Held {
   end: (reason: 'replaced' | 'gone') => void;
 }
 
-const drainMs = 300;
 /** Pause after a queue could not be extended. */
 const retryMs = 1_000;
 
@@ -97,7 +97,15 @@ export function createPolls(options: {
   const scanTurns = createScanTurns(options.inTurn);
   const arrivals = createArrivals();
   const held = new Map<string, Held>();
-  let isStopping = false;
+  let stopsAt = Number.POSITIVE_INFINITY;
+  const isStopping = (): boolean => performance.now() >= stopsAt;
+  const endSoon = (poll: Held) =>
+    setTimeout(() => poll.end('replaced'), Math.random() * Math.max(0, stopsAt - performance.now()));
+  const hold = (queueId: string, poll: Held): void => {
+    held.set(queueId, poll);
+    // The stop may have begun before.
+    if (stopsAt < Number.POSITIVE_INFINITY) endSoon(poll);
+  };
 
   bus.subscribe(queueSubject('*'), (payload, subject) => {
     const realmId = Number(subject.split('.').at(-1));
@@ -151,7 +159,7 @@ export function createPolls(options: {
     await identifyAgain(poller, arrival);
     let ended: 'gone' | 'replaced' | undefined;
     const until = performance.now() + 45_000 + Math.random() * 10_000;
-    const isOver = (): boolean => ended !== undefined || isStopping || hangup.isOver || performance.now() > until;
+    const isOver = (): boolean => ended !== undefined || isStopping() || hangup.isOver || performance.now() > until;
     const turns = scanTurns.of({ queueId, tenant: tenantOf({ meta, actor }), isOver, idle });
     const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId, isOver, inTurn: turns.run });
     const other = held.get(queueId);
@@ -166,7 +174,7 @@ export function createPolls(options: {
     const answer = (events: string[]): PollAnswer => ({
       events,
       lastEventId: events.length > 0 ? scan.lastId : lastEventId,
-      wasEnded: events.length === 0 && (ended !== undefined || arrival.revokedAt !== undefined || isStopping),
+      wasEnded: events.length === 0 && (ended !== undefined || arrival.revokedAt !== undefined || isStopping()),
       isGone: ended === 'gone',
     });
 
@@ -184,7 +192,7 @@ export function createPolls(options: {
         wake();
       },
     };
-    if (!isOlder) held.set(queueId, me);
+    if (!isOlder) hold(queueId, me);
     const stopListening = hangup.onOver(() => me.end('replaced'));
     if (hangup.isOver) me.end('replaced');
     const keeping = keepingOf(life, { queue, meta }, () => wake());
@@ -193,7 +201,7 @@ export function createPolls(options: {
         keeping.check();
         const events = await scan.next(isHeld);
         if (events.length > 0 || arrival.revokedAt !== undefined) return answer(events);
-        if (dontBlock || ended !== undefined || isStopping) return answer([]);
+        if (dontBlock || ended !== undefined || isStopping()) return answer([]);
         const left = until - performance.now();
         isHeld = true;
         if (left <= 0) return answer([JSON.stringify({ type: 'heartbeat', id: scan.lastId })]);
@@ -223,16 +231,11 @@ export function createPolls(options: {
       return held.size;
     },
     stop: async () => {
-      // Spread over time, because the clients reconnect to the other gateways.
-      setTimeout(() => {
-        isStopping = true;
-      }, drainMs);
-      const end = performance.now() + drainMs * 10;
-      for (const one of held.values()) setTimeout(() => one.end('replaced'), Math.random() * drainMs);
-      while (held.size > 0 && performance.now() < end) {
+      const now = performance.now();
+      stopsAt = now + drainMs;
+      for (const one of held.values()) endSoon(one);
+      while (held.size > 0 && performance.now() < now + drainMs * 10)
         await new Promise((resolve) => setTimeout(resolve, 20));
-        if (isStopping) for (const one of held.values()) one.end('replaced');
-      }
     },
   };
 }

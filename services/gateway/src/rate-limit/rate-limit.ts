@@ -8,6 +8,7 @@ export interface RateState {
   remaining: number;
   /** UNIX seconds. */
   reset: number;
+  /** Seconds after which a refused request may come again: until `reset`, or until it would be due. */
   resetInSeconds: number;
   isOver: boolean;
   /**
@@ -26,6 +27,18 @@ export interface Rate {
 interface Budget {
   who: string;
   rate: Rate;
+}
+
+/** The counter of a budget in its current window. */
+interface Counter {
+  key: string;
+  rate: Rate;
+  /** Seconds until the window ends. */
+  left: number;
+  /** The end of the window, in UNIX seconds. */
+  end: number;
+  /** What may have been spent now. */
+  most: number;
 }
 
 /** Budgets from which a request spends. They lie in one slot of a Redis cluster. */
@@ -54,10 +67,11 @@ export const budgetOfNetwork = (
 export interface RateLimiter {
   /**
    * Spends a weight from all given budgets, which all gateways share, in one round trip. If one of them has too little left,
-   * it spends from none. A weight of 0 only reads. While Redis is unavailable or slow, this process counts alone, beginning
-   * with the last known counts. Returns the state of the first budget.
+   * or the request would be due in more than `maxAheadMs`, it spends from none. A weight of 0 only reads. While Redis is
+   * unavailable or slow, this process counts alone, beginning with the last known counts. Returns the state of the first
+   * budget.
    */
-  spend(budgets: Budgets, weight: number): Promise<RateState>;
+  spend(budgets: Budgets, weight: number, maxAheadMs?: number): Promise<RateState>;
 }
 
 /** `spent`: the known amount of each budget. `refused`: the 1-based index of the budget that refused, or 0. */
@@ -68,64 +82,68 @@ interface Answer {
 
 export function createRateLimiter(redis: LogRedis): RateLimiter {
   const local = createLocalCounts();
-  const spendHere = (keys: readonly string[], budgets: readonly Budget[], weight: number): Answer => {
-    const spent = keys.map((key) => local.get(key));
-    const refused = budgets.findIndex(
-      ({ rate }, index) => (spent[index] ?? 0) + Math.min(weight, rate.limit) > rate.limit,
-    );
+  const spendHere = (counters: readonly Counter[], weight: number): Answer => {
+    const spent = counters.map(({ key }) => local.get(key));
+    const refused = counters.findIndex(({ most }, index) => (spent[index] ?? 0) + Math.min(weight, most) > most);
     if (refused >= 0) return { spent, refused: refused + 1 };
-    return {
-      spent: keys.map((key, index) => local.add(key, weight, budgets[index]?.rate.windowSeconds ?? 0)),
-      refused: 0,
-    };
+    return { spent: counters.map(({ key, rate }) => local.add(key, weight, rate.windowSeconds)), refused: 0 };
   };
-  const remember = (keys: readonly string[], budgets: readonly Budget[], { spent }: Answer): void =>
+  const remember = (counters: readonly Counter[], { spent }: Answer): void =>
     spent.forEach((amount, index) => {
-      local.raise(keys[index] ?? '', amount, budgets[index]?.rate.windowSeconds ?? 0);
+      const counter = counters[index];
+      if (counter) local.raise(counter.key, amount, counter.rate.windowSeconds);
     });
   return {
-    async spend({ realmId, all: budgets }, weight) {
-      const [first] = budgets;
+    async spend({ realmId, all: [budget, ...others] }, weight, maxAheadMs = Number.POSITIVE_INFINITY) {
       const nowSeconds = redis.now() / 1000;
-      const keys: string[] = [];
-      const args = [weight];
-      for (const budget of budgets) {
-        keys.push(rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`));
-        args.push(budget.rate.limit, budget.rate.windowSeconds * 2);
-      }
+      const counterAt = (of: Budget): Counter => counterOf(realmId, of, nowSeconds, maxAheadMs / 1_000);
+      const first = counterAt(budget);
+      const counters = [first, ...others.map(counterAt)];
+      const args = [weight, ...counters.flatMap(({ most, rate }) => [most, rate.windowSeconds * 2])];
       let answer: Answer;
       try {
-        const [spentOfFirst, refused, ...others] = await promptly(redis.rateScript(keys, args));
-        answer = { spent: [spentOfFirst, ...others], refused };
-        remember(keys, budgets, answer);
+        const keys = counters.map(({ key }) => key);
+        const [spentOfFirst, refused, ...spentOfOthers] = await promptly(redis.rateScript(keys, args));
+        answer = { spent: [spentOfFirst, ...spentOfOthers], refused };
+        remember(counters, answer);
       } catch {
-        answer = spendHere(keys, budgets, weight);
+        answer = spendHere(counters, weight);
       }
       const { spent, refused } = answer;
-      const reset = windowOf(realmId, budgets[refused - 1] ?? first, nowSeconds).end;
+      const by = counters[refused - 1] ?? first;
+      const isEarly = refused > 0 && by.most < by.rate.limit;
       return {
         limit: first.rate.limit,
         remaining: Math.max(0, first.rate.limit - (spent[0] ?? 0)),
-        reset,
-        resetInSeconds: reset - nowSeconds,
+        reset: by.end,
+        resetInSeconds: isEarly ? Math.min(by.left, aheadOf(by, (spent[refused - 1] ?? 0) + weight)) : by.left,
         isOver: refused > 0,
         get aheadMs() {
-          const of = (budget: Budget, index: number): number =>
-            aheadOf(budget.rate, spent[index] ?? 0, windowOf(realmId, budget, nowSeconds).end - nowSeconds);
-          return 1_000 * Math.max(0, ...budgets.map(of));
+          return 1_000 * Math.max(0, ...counters.map((counter, index) => aheadOf(counter, spent[index] ?? 0)));
         },
       };
     },
   };
 }
 
+function counterOf(realmId: number, budget: Budget, nowSeconds: number, maxAheadSeconds: number): Counter {
+  const { who, rate } = budget;
+  const { number, end } = windowOf(realmId, budget, nowSeconds);
+  const left = end - nowSeconds;
+  const passed = rate.windowSeconds - left + maxAheadSeconds;
+  // At least one, so that a small budget serves a request in each window.
+  const evenly = Math.max(1, (burstShare + (evenShare * passed) / rate.windowSeconds) * rate.limit);
+  const most = Math.min(rate.limit, Math.floor(evenly));
+  return { key: rateKey(realmId, `${who}:${number}`), rate, left, end, most };
+}
+
 /** A quarter of a budget may be spent at once, the rest evenly. A tenth is for requests that wait at the end of the window. */
 const [burstShare, evenShare] = [0.25, 0.65];
 
 /** Seconds from now until so much may be spent at an even pace. Negative if more could have been spent until now. */
-function aheadOf({ limit, windowSeconds }: Rate, spent: number, secondsLeft: number): number {
+function aheadOf({ rate: { limit, windowSeconds }, left }: Counter, spent: number): number {
   const dueSeconds = ((spent - burstShare * limit) / (evenShare * limit)) * windowSeconds;
-  return dueSeconds - (windowSeconds - secondsLeft);
+  return dueSeconds - (windowSeconds - left);
 }
 
 /**

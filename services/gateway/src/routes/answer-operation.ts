@@ -6,7 +6,7 @@ import { ensureCsrfCookie, setSession } from '../authentication/session-cookies.
 import type { AnswerMemory } from '../http/answer-memory.ts';
 import type { BodyTurns } from '../http/body-turns.ts';
 import { declaredForm } from '../http/declared-form.ts';
-import { discardUnkept, handOver, sendFile } from '../http/files.ts';
+import { bytesOf, discardUnkept, handOver, rangeOf, sendFile } from '../http/files.ts';
 import { headerOf, nameOf } from '../http/headers.ts';
 import { readPage } from '../http/page-pieces.ts';
 import { type Parsed, parseParams } from '../http/parse-params.ts';
@@ -139,14 +139,15 @@ async function answerPage(
   const { operation, request, reply } = call;
   const received = readPage(bytes);
   const { page, content } = received;
-  const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
+  const isHead = request.method === 'HEAD';
+  const asked = page.file && rangeOf(headerOf(request, 'range'), page.file.size);
   const { realmUrl } = call.admitted.meta;
   if (page.session !== undefined) setSession(reply, realmUrl, page.session);
   else if (operation.session === 'form') ensureCsrfCookie(request, reply, realmUrl);
   // For HEAD, stored files are not read, so they do not count. Other content was read already.
-  const size = page.file ? (isHead ? 0 : page.file.size) : (content?.size ?? page.body.length);
+  const size = page.file ? (isHead ? 0 : bytesOf(asked, page.file.size)) : (content?.size ?? page.body.length);
   if (!actor) await callers.countFile(operation, call, size);
   if (!page.file) return sendPage(reply, received, { hasForm: operation.session !== undefined, isHead });
   setPageHeaders(reply, page);
-  return sendFile(bus, { operation, meta }, page.file, { reply, range, isHead });
+  return sendFile(bus, { operation, meta }, page.file, { reply, asked, isHead });
 }
