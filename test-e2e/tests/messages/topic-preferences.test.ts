@@ -237,22 +237,50 @@ test('muted topics of a private channel that the user left are not listed until 
   const mute = (stream_id: number, topic: string): Promise<Json> =>
     member.ok('POST', '/user_topics', { stream_id, topic, visibility_policy: 1 });
   await mute(left, 'noise');
-  const queue = await member.queue({ event_types: ['muted_topics', 'stream'], fetch_event_types: [] });
-  await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['left'], principals: [member.user_id] });
-  await queue.next(({ type, op }) => type === 'stream' && op === 'delete');
-  await owner.ok('PATCH', `/streams/${left}`, { new_name: 'merger' });
+  const queue = await member.queue({ event_types: ['muted_topics'], fetch_event_types: [] });
+  const next = async (): Promise<Json> => (await queue.next(() => true)).muted_topics;
   const listed = async (): Promise<Json[]> =>
     (await member.ok('POST', '/register', { fetch_event_types: ['muted_topics'] })).muted_topics;
-  await expect.poll(listed).toEqual([]);
+  await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['left'], principals: [member.user_id] });
+  expect(await next()).toEqual([]);
+  expect(await listed()).toEqual([]);
+  // The user does not learn that the channel changed.
+  await owner.ok('PATCH', `/streams/${left}`, { new_name: 'merger' });
   await mute(kept, 'more');
   const only = [['kept', 'more', expect.any(Number)]];
-  expect((await queue.next(({ type }) => type === 'muted_topics')).muted_topics).toEqual(only);
+  expect(await next()).toEqual(only);
   expect(await listed()).toEqual(only);
   await owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: 'merger' }],
     principals: [member.user_id],
   });
-  await expect.poll(async () => (await listed()).map(([name]) => name)).toEqual(['merger', 'kept']);
+  expect((await next()).map(([name]: Json) => name)).toEqual(['merger', 'kept']);
+  expect((await listed()).map(([name]) => name)).toEqual(['merger', 'kept']);
+});
+
+test('clients with only muted_topics receive an event when a channel changes that the list names, or who may read it', async () => {
+  const { owner } = realm;
+  const member = await realm.person();
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'listed' }] });
+  const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'listed' });
+  await member.ok('POST', '/user_topics', { stream_id, topic: 'noise', visibility_policy: 1 });
+  const queue = await member.queue({ event_types: ['muted_topics'], fetch_event_types: [] });
+  const change = (form: Record<string, unknown>): Promise<Json> => owner.ok('PATCH', `/streams/${stream_id}`, form);
+  const changes: [() => Promise<Json>, string[]][] = [
+    [() => change({ new_name: 'renamed' }), ['renamed']],
+    [() => owner.ok('PATCH', `/users/${member.user_id}`, { role: 600 }), []],
+    [() => owner.ok('PATCH', `/users/${member.user_id}`, { role: 400 }), ['renamed']],
+    [() => owner.ok('DELETE', `/streams/${stream_id}`), []],
+    [() => change({ is_archived: false }), ['renamed']],
+    [() => change({ is_private: true }), []],
+    [() => change({ is_private: false }), ['renamed']],
+  ];
+  for (const [apply, names] of changes) {
+    await apply();
+    expect((await queue.next(() => true)).muted_topics.map(([name]: Json) => name)).toEqual(names);
+    const { muted_topics } = await member.ok('POST', '/register', { fetch_event_types: ['muted_topics'] });
+    expect(muted_topics.map(([name]: Json) => name)).toEqual(names);
+  }
 });
 
 test('a moved topic sends muted_topics only to users who muted it', async () => {

@@ -38,7 +38,7 @@ export const internalEvents = {
     // Messages that were sent after the event numbered `after` may be missing. Absent in events of earlier releases.
     note: z.strictObject({ channel_id: int, first_message_id: int.nullable(), after: int.optional() }),
   }),
-  mutes_ended: messaging('The topics that these users muted have changed by a send, or by the move of a topic.', {
+  mutes_ended: messaging('The lists of muted topics of these users have changed in a register.', {
     audience: 'nobody',
     isPublic: false,
     body: none,

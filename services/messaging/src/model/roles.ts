@@ -1,6 +1,7 @@
 import { type LogEvent, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { announceMutes } from './user-topics.ts';
 
 /**
  * Adds a user to the projections of roles, of owners of bots and of system bots. A trigger notes the first owner of a bot
@@ -15,13 +16,19 @@ export async function addRole(work: Work, { body: { person } }: LogEvent<'realm_
       INSERT INTO messaging.system_bot (realm_id, user_id, name) VALUES (${work.realmId}, ${person.user_id}, ${person.full_name}) ON CONFLICT DO NOTHING`);
 }
 
+const changedRow = z.object({ is_other_reader: z.boolean() });
+
+/** Guests read fewer channels than members, so the list of mutes changes with them. */
 export async function updateRole(work: Work, { body: { person } }: LogEvent<'realm_user/update'>): Promise<void> {
   const { role, bot_owner_id } = person;
   if (role === undefined && bot_owner_id === undefined) return;
-  await work.run(sql.unsafe`
-    UPDATE messaging.standing SET role = coalesce(${role ?? null}::int, role),
-      bot_owner_id = coalesce(${bot_owner_id ?? null}::int, bot_owner_id)
-    WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
+  const changed = await work.maybeOne(sql.type(changedRow)`
+    UPDATE messaging.standing s SET role = coalesce(${role ?? null}::int, s.role),
+      bot_owner_id = coalesce(${bot_owner_id ?? null}::int, s.bot_owner_id)
+    FROM (SELECT role FROM messaging.standing WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id} FOR UPDATE) before
+    WHERE s.realm_id = ${work.realmId} AND s.user_id = ${person.user_id}
+    RETURNING (before.role = ${roles.guest}) <> (s.role = ${roles.guest}) AS is_other_reader`);
+  if (changed?.is_other_reader) announceMutes(work, [person.user_id]);
 }
 
 const idRow = z.object({ user_id: z.number() });

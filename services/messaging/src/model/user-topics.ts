@@ -65,7 +65,7 @@ const upsertTopic = (realmId: number, preference: TopicPreference): Query =>
 const usersAtOnce = 500;
 
 /** Has the lists of mutes of these users announced after the commit, with a few statements for all of them. */
-function announceMutes(work: Work, userIds: readonly number[]): void {
+export function announceMutes(work: Work, userIds: readonly number[]): void {
   for (let from = 0; from < userIds.length; from += usersAtOnce)
     work.emit(mutesEnded(userIds.slice(from, from + usersAtOnce)));
 }
@@ -115,6 +115,14 @@ const mutedRow = z.object({ user_id: z.number(), name: z.string(), topic: z.stri
  */
 const listedMutes = 500;
 
+/** Over a preference `t` and its channel `c`: whether the list of mutes names it, apart from the limit. */
+export const isListed = sql.fragment`(t.policy = ${visibility.muted} AND NOT c.is_archived
+  AND (c.is_web_public
+    OR EXISTS (SELECT FROM messaging.subscription_period p
+      WHERE p.realm_id = t.realm_id AND p.user_id = t.user_id AND p.channel_id = t.channel_id AND p.to_id IS NULL)
+    OR (NOT c.is_private AND EXISTS (SELECT FROM messaging.standing s
+      WHERE s.realm_id = t.realm_id AND s.user_id = t.user_id AND s.role < ${roles.guest}))))`;
+
 export async function mutedTopics(
   executor: Executor,
   realmId: number,
@@ -125,12 +133,7 @@ export async function mutedTopics(
     SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated, t.updated_at, t.channel_id, t.topic_key
     FROM messaging.user_topic t
     JOIN messaging.channel c ON c.realm_id = t.realm_id AND c.channel_id = t.channel_id
-    WHERE t.realm_id = ${realmId} AND t.user_id = u.user_id AND t.policy = ${visibility.muted} AND NOT c.is_archived
-      AND (c.is_web_public
-        OR EXISTS (SELECT FROM messaging.subscription_period p
-          WHERE p.realm_id = t.realm_id AND p.user_id = t.user_id AND p.channel_id = t.channel_id AND p.to_id IS NULL)
-        OR (NOT c.is_private AND EXISTS (SELECT FROM messaging.standing s
-          WHERE s.realm_id = t.realm_id AND s.user_id = t.user_id AND s.role < ${roles.guest})))
+    WHERE t.realm_id = ${realmId} AND t.user_id = u.user_id AND ${isListed}
     ORDER BY t.updated_at DESC, t.channel_id DESC, t.topic_key DESC LIMIT ${listedMutes}) newest
     ORDER BY u.user_id, newest.updated_at, newest.channel_id, newest.topic_key`);
   const lists = Map.groupBy(rows, (row) => row.user_id);

@@ -52,7 +52,7 @@ export async function setTopic(work: Work, userId: number, { channelId, topic }:
   await emitMutedTopics(work, [userId]);
 }
 
-/** After sends and moves that changed mutes, notifies clients that support only mutes. */
+/** Notifies clients that support only mutes of lists that changed otherwise: by sends, moves, channels, subscriptions or roles. */
 export function mutedTopicsConsumer(owner: Owner): void {
   owner.consume({
     name: 'ended-mutes',

@@ -1,6 +1,7 @@
 import { type BodyOf, type LogEvent, maxId } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { changeOfListed } from '../changed-mutes.ts';
 
 const channelCopyRow = z.object({
   channel_id: z.number(),
@@ -30,8 +31,10 @@ export async function channelUpdated(work: Work, { body }: LogEvent<'stream/upda
     Object.entries(changes).map(([column, value]) => sql.fragment`${sql.identifier([column])} = ${value}`),
     sql.fragment`, `,
   );
-  await work.run(sql.unsafe`
-    UPDATE messaging.channel SET ${set} WHERE realm_id = ${work.realmId} AND channel_id = ${body.stream_id}`);
+  await changeOfListed(work, body.stream_id, () =>
+    work.run(sql.unsafe`
+      UPDATE messaging.channel SET ${set} WHERE realm_id = ${work.realmId} AND channel_id = ${body.stream_id}`),
+  );
 }
 
 /** `name` in the body is the name before the change; a change of privacy includes dependent properties. */

@@ -1,5 +1,6 @@
 import { type Handled, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { announceMutesIn } from '../changed-mutes.ts';
 import { readWhatIsLeft } from '../mark-read.ts';
 import { boundPeriods } from './bounded-periods.ts';
 
@@ -21,6 +22,7 @@ const spent = new WeakMap<Work, number>();
 export async function leaveChannels(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<Handled> {
   if (isSpent(work)) return 'unfinished';
   const left = await endPeriods(work, number, channelIds, userIds);
+  if (left.length > 0) await announceMutesIn(work, channelIds, left);
   const stored = left.length > 0 ? [] : await waitingSince(work, number);
   const waiting = [...left, ...stored];
   let done = 0;

@@ -2,6 +2,7 @@ import { idsOf, type LogEvent } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { announceMutesIn } from '../changed-mutes.ts';
 import { readWhatIsMuted } from '../mark-read.ts';
 import { channelsAppeared, channelUpdated } from './channel-copy.ts';
 import { leaveChannels } from './leave-channels.ts';
@@ -48,6 +49,7 @@ async function begin(work: Work, number: number, channelIds: Ids, userIds: Ids):
     SELECT ${work.realmId}, u, c, ${number} FROM unnest(${sql.array([...userIds], 'int4')}) u, unnest(${sql.array([...channelIds], 'int4')}) c
     WHERE NOT EXISTS (SELECT FROM messaging.subscription_period p
       WHERE p.realm_id = ${work.realmId} AND p.user_id = u AND p.channel_id = c AND p.to_id IS NULL)`);
+  await announceMutesIn(work, channelIds, userIds);
 }
 
 const mutedRow = z.object({ muted_id: z.number() });
