@@ -94,7 +94,7 @@ async function fetched(
   { database, inTurn, rules, process, names, signal }: Fetching,
   { realmId, causedBy, address, until }: { realmId: number; causedBy: number; address: string; until: number },
 ): Promise<PagePreview | undefined | 'unrequested' | 'unnamed'> {
-  return inTurn({ realmId, address, signal }, async () => {
+  return inTurn({ realmId, requester: String(causedBy), address, signal }, async () => {
     signal.throwIfAborted();
     const begunAt = performance.now();
     if (begunAt > until) return process.stoodStillSince(until - startWithinMs) ? 'unrequested' : undefined;
