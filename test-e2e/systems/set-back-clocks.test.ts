@@ -82,12 +82,16 @@ describe('after the clock of Postgres was set back by a day', () => {
   });
 
   test('pages with a future fetch time do not count', async () => {
+    const message = { realm_id: realmId, message_id: 9_000_001 };
     await database.run(sql.unsafe`
-      INSERT INTO messaging.link_preview (realm_id, url_hash, fetched_at, expires_at)
-      SELECT ${realmId}, n::text::bytea, now() + interval '1 day', now() + interval '1 day' FROM generate_series(1, 10) n`);
-    const before = await fetchesLeft(database, realmId);
+      INSERT INTO messaging.message (realm_id, id, sender_id, content, rendered_content, client)
+      VALUES (${realmId}, ${message.message_id}, 1, '', '', '')`);
+    await database.run(sql.unsafe`
+      INSERT INTO messaging.link_preview (realm_id, url_hash, caused_by, fetched_at, expires_at)
+      SELECT ${realmId}, n::text::bytea, 1, now() + interval '1 day', now() + interval '1 day' FROM generate_series(1, 10) n`);
+    const { left } = await fetchesLeft(database, message);
     await database.run(sql.unsafe`UPDATE messaging.link_preview SET fetched_at = now() - interval '1 minute'`);
-    expect(before - (await fetchesLeft(database, realmId))).toBe(10);
+    expect(left - (await fetchesLeft(database, message)).left).toBe(10);
   });
 
   test('messages are posted to bots, except those that another process posts now', async () => {

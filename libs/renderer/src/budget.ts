@@ -34,7 +34,9 @@ export class RenderBudget {
 
   allows(tenant: Tenant): boolean {
     if (this.#totalOf(tenant).leftMs <= 0) return false;
-    return this.#ownOf(tenant).leftMs > 0 || this.#sharedOf(tenant).leftMs > 0;
+    const { leftMs } = this.#ownOf(tenant);
+    // A user deep in debt waits: any rest of the shared time would allow a job that takes far more than the rest.
+    return leftMs > 0 || (leftMs > -own.capacityMs && this.#sharedOf(tenant).leftMs > 0);
   }
 
   charge(tenant: Tenant, cpuMs: number): void {
@@ -43,9 +45,9 @@ export class RenderBudget {
     const fromOwn = Math.min(Math.max(bucket.leftMs, 0), cpuMs);
     const fromCommon = Math.min(common.leftMs, cpuMs - fromOwn);
     common.leftMs -= fromCommon;
-    // The amount that no budget covered is charged to the user.
+    // The amount that no budget covered is charged to the user alone, who gets nothing before it is paid back.
     bucket.leftMs -= cpuMs - fromCommon;
-    this.#totalOf(tenant).leftMs -= cpuMs;
+    this.#totalOf(tenant).leftMs -= fromOwn + fromCommon;
   }
 
   #ownOf({ realmId, userId }: Tenant): Bucket {

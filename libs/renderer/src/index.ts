@@ -16,7 +16,13 @@ import { createWorkerPool, type Limits, type RenderLimit, type WorkerPool } from
 export { emptyContext } from '@natter/markdown/render';
 export type { RenderedMessage } from './jobs.ts';
 export type { RenderLimit } from './worker-pool.ts';
-export type Author = Tenant;
+
+/** The user whose allowance pays for rendering. For a bot it is the owner, because one user may own many bots. */
+export interface Author extends Tenant {
+  botOwnerId?: number | undefined;
+}
+
+const payerOf = ({ realmId, userId, botOwnerId = userId }: Author): Tenant => ({ realmId, userId: botOwnerId });
 
 export interface Renderer {
   render(author: Author, content: string, context: RenderContext, topic?: string): Promise<RenderedMessage>;
@@ -66,7 +72,7 @@ export function createRenderer(
       const input = { content, context, topic };
       const atOnce = context.linkifiers.length === 0 ? renderLight(input) : undefined;
       if (atOnce) return atOnce;
-      const outcome = await pool().run(author, { name: 'render', input });
+      const outcome = await pool().run(payerOf(author), { name: 'render', input });
       if ('result' in outcome) return outcome.result;
       onLimit(outcome.unfinished, author);
       const withoutLinkifiers = context.linkifiers.length > 0 ? renderLight(input) : undefined;
@@ -77,7 +83,7 @@ export function createRenderer(
       if (linkifiers.length === 0) return topics.map((topic) => topicLinks(topic, []));
       const distinct = [...new Set(topics)];
       const linksOf = async (chunk: readonly string[]): Promise<[string, TopicLink[]][]> => {
-        const outcome = await pool().run(author, { name: 'topicLinks', input: { topics: chunk, linkifiers } });
+        const outcome = await pool().run(payerOf(author), { name: 'topicLinks', input: { topics: chunk, linkifiers } });
         if ('unfinished' in outcome) onLimit(outcome.unfinished, author);
         return chunk.map((topic, i) => [topic, ('result' in outcome && outcome.result[i]) || topicLinks(topic, [])]);
       };
@@ -96,7 +102,7 @@ export function createRenderer(
     isLinkifierPattern: async (author, pattern) => {
       const atOnce = checkSimplePattern(pattern);
       if (atOnce !== undefined) return atOnce;
-      const outcome = await pool().run(author, { name: 'checkPattern', input: { pattern } });
+      const outcome = await pool().run(payerOf(author), { name: 'checkPattern', input: { pattern } });
       if ('result' in outcome) return outcome.result;
       onLimit(outcome.unfinished, author);
       return outcome.unfinished === 'budget' || outcome.unfinished === 'queue' || outcome.unfinished === 'wait'

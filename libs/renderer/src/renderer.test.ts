@@ -128,6 +128,34 @@ test('a user who exceeds the limits uses their own time, then the common time of
   expect(budget.allows(hostile)).toBe(true);
 });
 
+test.each([1_650, 400, 150, 10])('one user with jobs of %d ms leaves every other user their own time', (cpuMs) => {
+  let now = 0;
+  const budget = new RenderBudget(() => now);
+  const refused: number[] = [];
+  for (let second = 0; second < 1_800; second++, now += 1_000) {
+    for (let i = 0; i < 20; i++)
+      if (budget.allows({ realmId: 1, userId: 1 })) budget.charge({ realmId: 1, userId: 1 }, cpuMs);
+    const other = { realmId: 1, userId: 2 + (second % 60) };
+    if (budget.allows(other)) budget.charge(other, 20);
+    else refused.push(second);
+  }
+  expect(refused).toEqual([]);
+});
+
+test('bots use the time of their owner', async () => {
+  const limits: RenderLimit[] = [];
+  const patient = createRenderer((limit) => limits.push(limit), { waitMs: 60_000, wallMs: 60_000 });
+  const [realmId, botOwnerId] = [next++, next++];
+  for (let i = 0; i < 4; i++)
+    await patient.render({ realmId, userId: next++, botOwnerId }, `$$${macros}$$`, emptyContext);
+  expect(limits).toEqual(['cpu', 'cpu', 'cpu', 'budget']);
+  await patient.render({ realmId, userId: botOwnerId }, '$$x$$', emptyContext);
+  expect(limits.pop()).toBe('budget');
+  const others = await patient.render({ realmId, userId: next++ }, '$$x$$', emptyContext);
+  expect(others.html).toContain('class="katex"');
+  await patient.close();
+});
+
 test('all users of a realm together get no more than the render time of a realm', () => {
   let now = 0;
   const budget = new RenderBudget(() => now);

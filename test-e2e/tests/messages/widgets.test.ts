@@ -72,6 +72,9 @@ test('invalid submessages of polls and lists are rejected, and only the author c
   for (const [id, data] of [
     [poll, { type: 'vote', key: 'canned,0', vote: 2 }],
     [poll, { type: 'vote', key: 1, vote: 1 }],
+    [poll, { type: 'vote', key: 'x'.repeat(201), vote: 1 }],
+    [poll, { type: 'new_option', option: 'x'.repeat(10_001), idx: 1 }],
+    [todo, { type: 'new_task', key: 1, task: 'x'.repeat(10_001), desc: '', completed: false }],
     [poll, { type: 'dance' }],
     [poll, { type: 'new_option', option: 'x' }],
     [poll, 7],

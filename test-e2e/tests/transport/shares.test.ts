@@ -131,3 +131,69 @@ test('the members of all groups of one user have a limit', async () => {
   expect(refusalOf(await member.post(`/user_groups/${group_id}/members`, further))).toEqual(full);
   expect((await add(member2, 3)).status).toBe(200);
 });
+
+/** What a user adds to a message of others. */
+const additions = {
+  reactions: {
+    limit: 625,
+    what: 'reactions to a message',
+    table: 'messaging.reaction',
+    by: 'user_id',
+    add: (who: Client, id: number, index: number) =>
+      who.post(`/messages/${id}/reactions`, { emoji_name: ['smile', 'heart', 'tada', 'star'][index] }),
+    differing: { emoji_code: "'copy' || n" },
+  },
+  submessages: {
+    limit: 1_250,
+    what: 'submessages of a message',
+    table: 'messaging.submessage',
+    by: 'sender_id',
+    add: (who: Client, message_id: number, index: number) => {
+      const vote = { type: 'vote', key: `canned,${index}`, vote: 1 };
+      return who.post('/submessage', { message_id, msg_type: 'widget', content: JSON.stringify(vote) });
+    },
+    differing: {},
+  },
+} as const;
+
+test.each(Object.keys(additions) as (keyof typeof additions)[])(
+  'a member and their bots can use only a part of the limit of %s, and other users are not affected',
+  async (name) => {
+    const { limit, what, table, by, add, differing } = additions[name];
+    const realm = await openRealm();
+    const { owner, member, member2, administrator } = realm;
+    const bot = await botOf(realm, member);
+    const to = [member, member2, administrator, bot].map(({ user_id }) => user_id);
+    const { id } = await owner.ok('POST', '/messages', { type: 'direct', to, content: '/poll Lunch?' });
+    expect((await add(member, id, 0)).status).toBe(200);
+    expect((await add(bot, id, 0)).status).toBe(200);
+    const rows = (who: Client) => ({ table, where: `realm_id = ${realm.id} AND ${by} = ${who.user_id}` });
+    await copyRow(rows(bot), limit - 3, differing);
+    expect((await add(member, id, 1)).status).toBe(200);
+    const full = [400, 'BAD_REQUEST', `Too many ${what} of one user (limit: ${limit})`];
+    expect(refusalOf(await add(member, id, 2))).toEqual(full);
+    expect(refusalOf(await add(bot, id, 2))).toEqual(full);
+    await administrator.ok('PATCH', `/bots/${bot.user_id}`, { bot_owner_id: member2.user_id });
+    expect(refusalOf(await add(member, id, 2))).toEqual(full);
+    for (const who of [owner, member2, administrator]) expect((await add(who, id, 2)).status).toBe(200);
+  },
+);
+
+test('only the author can fill a poll with text', async () => {
+  const { owner, member, member2 } = await openRealm();
+  const to = [member.user_id, member2.user_id];
+  const { id: message_id } = await owner.ok('POST', '/messages', { type: 'direct', to, content: '/poll Lunch?' });
+  const option = 'x'.repeat(9_900);
+  let count = 0;
+  const add = (who: Client) =>
+    who.post('/submessage', {
+      message_id,
+      msg_type: 'widget',
+      content: JSON.stringify({ type: 'new_option', option, idx: ++count }),
+    });
+  while (count < 13) expect((await add(member)).status).toBe(200);
+  const full = 'Too much text in submessages of a message of one user (limit: 128 KiB)';
+  expect(refusalOf(await add(member))).toEqual([400, 'BAD_REQUEST', full]);
+  for (count = 20; count < 40; ) expect((await add(owner)).status).toBe(200);
+  expect((await add(member2)).status).toBe(200);
+});

@@ -88,7 +88,8 @@ export const botStorage = {
 
 /**
  * The part of a total of the realm that one member and their bots may take, where members add to it: channels and their
- * descriptions, emoji, groups and their members, and invitations. Administrators may take all of it.
+ * descriptions, emoji, groups and their members, and invitations; and of a total of a message, where others add reactions
+ * and submessages. Administrators may take all of it, and authors all submessages of their messages.
  */
 export const sharePerMember = 1 / 8;
 

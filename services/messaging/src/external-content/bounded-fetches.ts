@@ -8,15 +8,23 @@ const keptMs = 3_600_000;
 const failureKeptMs = 60_000;
 const failureBytes = 4 * 1024 * 1024;
 
+/** Who reads an address: the members of a realm share results, and the networks of its readers take turns. */
+export interface Reader {
+  realmId: number;
+  requester: string;
+}
+
 /**
- * Limits concurrent fetches, in total, per realm and per host; they take turns. Concurrent requests of a realm for an address
- * share one fetch, which leaves the queue when all of them are gone. Results are cached for an hour, failures for a minute.
- * Realms share nothing but the memory: a quick answer would tell a realm that others read an address.
+ * Limits concurrent fetches, in total, per realm, per requester and per host; they take turns. Concurrent requests of a realm
+ * for an address share a fetch that runs. Those of one requester also share one that waits; it leaves the queue when all of
+ * them are gone. Each requester waits in their own line, so nobody waits in the line of one who asked for the same address
+ * earlier. Results are cached for an hour, failures for a minute. Realms share nothing but the memory: a quick answer would
+ * tell a realm that others read an address.
  */
 export function createBoundedFetches(
   fetch: (address: string) => Promise<Media>,
   cacheBytes: number,
-): (realmId: number, address: string, signal?: AbortSignal) => Promise<Media> {
+): (reader: Reader, address: string, signal?: AbortSignal) => Promise<Media> {
   const cache = createSharedCache<Media>({
     maxBytes: cacheBytes,
     sizeOf: ({ content }, address) => content.length + stringBytes(address) + 1_000,
@@ -28,22 +36,42 @@ export function createBoundedFetches(
     sizeOf: ({ message }, address) => 2 * stringBytes(message) + stringBytes(address) + 1_000,
     keptMs: failureKeptMs,
   });
-  /** By realm and address. */
+  /** By realm, address and requester. */
   const underWay = new Map<string, Shared>();
+  /** Those that have begun, by realm and address. */
+  const running = new Map<string, Shared>();
   const inTurn = createTurns();
 
-  return async (realmId, address, signal) => {
+  return async (reader, address, signal) => {
+    const known = knownOf(reader.realmId, address);
+    if (known) return known;
+    const key = `${reader.realmId} ${address}`;
+    const shared = running.get(key) ?? underWay.get(`${key} ${reader.requester}`) ?? begin(reader, address);
+    return awaited(shared, signal);
+  };
+
+  function knownOf(realmId: number, address: string): Media | undefined {
     const known = cache.get(realmId, address);
     if (known) return known;
     const failure = failures.get(realmId, address);
     if (failure) throw failure;
-    return awaited(underWay.get(`${realmId} ${address}`) ?? begin(realmId, address), signal);
-  };
+    return undefined;
+  }
 
-  function begin(realmId: number, address: string): Shared {
+  function begin({ realmId, requester }: Reader, address: string): Shared {
     const key = `${realmId} ${address}`;
     const abandoned = new AbortController();
-    const fetched = inTurn({ realmId, address, signal: abandoned.signal }, () => fetch(address))
+    const { promise, resolve, reject } = Promise.withResolvers<Media>();
+    const shared: Shared = { fetched: promise, readers: 0, abandoned };
+    underWay.set(`${key} ${requester}`, shared);
+    // Another requester may have had a turn for the address meanwhile.
+    const fetchOnce = async (): Promise<Media> => {
+      const known = knownOf(realmId, address) ?? running.get(key)?.fetched;
+      if (known) return known;
+      running.set(key, shared);
+      return fetch(address);
+    };
+    void inTurn({ realmId, requester, address, signal: abandoned.signal }, fetchOnce)
       .then(
         (media) => {
           cache.set(realmId, address, media);
@@ -54,9 +82,11 @@ export function createBoundedFetches(
           throw error;
         },
       )
-      .finally(() => underWay.delete(key));
-    const shared = { fetched, readers: 0, abandoned };
-    underWay.set(key, shared);
+      .finally(() => {
+        underWay.delete(`${key} ${requester}`);
+        if (running.get(key) === shared) running.delete(key);
+      })
+      .then(resolve, reject);
     return shared;
   }
 }

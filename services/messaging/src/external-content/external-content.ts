@@ -1,6 +1,6 @@
 import { type Page, uploadOperations } from '@natter/contracts';
 import { externalContentAddress } from '@natter/markdown';
-import { type Handlers, handle, type JsonPieces, type Owner, pageOfBytes } from '@natter/service-kit';
+import { type Handlers, handle, type JsonPieces, type Owner, pageOfBytes, wideNetwork } from '@natter/service-kit';
 import type { MessagingConfig } from '../model/config.ts';
 import { externalContentKey } from '../model/external-content-key.ts';
 import { reachable } from '../model/outgoing/public-address.ts';
@@ -25,7 +25,8 @@ export function externalContentHandlers({ database }: Owner, config: MessagingCo
       const url = externalContentAddress(signature, address, await externalContentKey(database, meta.realmId));
       if (url === undefined) return notFound;
       // A failing site is not a fault of this server, so it is not logged. Readers get 404 without a reason.
-      const media = await fetch(meta.realmId, url, signal).catch(() => undefined);
+      const reader = { realmId: meta.realmId, requester: wideNetwork(meta.network ?? '') };
+      const media = await fetch(reader, url, signal).catch(() => undefined);
       return media === undefined ? notFound : pageOf(media);
     }),
   ];

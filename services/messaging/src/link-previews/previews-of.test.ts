@@ -10,7 +10,7 @@ function fetching() {
   const stored: unknown[] = [];
   const database = {
     any: async () => [],
-    one: async () => ({ used: 0 }),
+    maybeOne: async () => ({ caused_by: 1, used: 0, used_by_person: 0 }),
     run: async (statement: unknown) => void stored.push(statement),
   } as unknown as Database;
   const resolve = async (name: string) => {
@@ -57,4 +57,16 @@ test('answers of name servers before the look-up of a name do not count', async 
   await asked(1);
   release();
   expect(await later).toEqual({ html: '', isUnrequested: true, isAttempt: false });
+});
+
+test('addresses that are never requested do not count as fetched pages', async () => {
+  const { made, stored } = fetching();
+  const refused = [
+    'http://10.0.0.1/',
+    'http://user:secret@name.example/',
+    'http://name.example:25/',
+    'ftp://name.example/',
+  ];
+  expect(await previewsOf(made, job(...refused), '')).toEqual({ html: '', isUnrequested: false, isAttempt: false });
+  expect(stored).toEqual([]);
 });

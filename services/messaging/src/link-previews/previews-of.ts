@@ -1,7 +1,7 @@
 import type { Database } from '@natter/database';
 import { type PagePreview, pagePreviewHtml } from '@natter/markdown';
 import type { ProcessWatch } from '@natter/service-kit';
-import { type ReachRules, Refused } from '../model/outgoing/guarded-request.ts';
+import { checkedUrl, type ReachRules, Refused } from '../model/outgoing/guarded-request.ts';
 import { askNameServers, hasNoAddress, type Resolve } from '../model/outgoing/resolve-name.ts';
 import type { InTurn } from '../model/outgoing/turns.ts';
 import { fetchPage } from './fetch-page.ts';
@@ -38,21 +38,22 @@ export interface Previews {
 }
 
 /** The previews of all pages of a job. */
-export async function previewsOf(fetching: Fetching, { realm_id, urls }: PreviewJob, key: string): Promise<Previews> {
+export async function previewsOf(fetching: Fetching, job: PreviewJob, key: string): Promise<Previews> {
+  const { realm_id, urls } = job;
   const addresses = new Map(
     urls.flatMap((href) => {
-      const address = pageAddress(href);
+      const address = pageAddress(href, fetching.rules);
       return address === undefined ? [] : [[href, address]];
     }),
   );
   const pages = await cachedPages(fetching.database, realm_id, [...addresses.values()]);
   const missing = [...new Set(addresses.values())].filter((address) => !pages.has(address));
-  const left = missing.length === 0 ? 0 : await fetchesLeft(fetching.database, realm_id);
+  const { causedBy, left } = missing.length === 0 ? nothingLeft : await fetchesLeft(fetching.database, job);
   const until = performance.now() + startWithinMs;
   let [isUnrequested, isAttempt] = [false, false];
   await Promise.all(
     missing.slice(0, left).map(async (address) => {
-      const page = await fetched(fetching, { realmId: realm_id, address, until });
+      const page = await fetched(fetching, { realmId: realm_id, causedBy, address, until });
       if (page !== 'unrequested' && page !== 'unnamed') return void pages.set(address, page);
       isUnrequested = true;
       if (page === 'unnamed') isAttempt = true;
@@ -67,12 +68,21 @@ export async function previewsOf(fetching: Fetching, { realm_id, urls }: Preview
   return { html, isUnrequested, isAttempt };
 }
 
-/** The address that is requested: without the part that names a place in the page. */
-function pageAddress(href: string): string | undefined {
+const nothingLeft = { causedBy: 0, left: 0 };
+
+/**
+ * The address that is requested: without the part that names a place in the page. Undefined if the server may not request
+ * it; so it does not count as a fetch.
+ */
+function pageAddress(href: string, rules: ReachRules): string | undefined {
   const url = URL.parse(href);
   if (url === null) return undefined;
   url.hash = '';
-  return url.href;
+  try {
+    return checkedUrl(url.href, rules).href;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Failures to connect to any site. */
@@ -82,9 +92,9 @@ const isOfThisMachine = (error: unknown): boolean =>
 
 async function fetched(
   { database, inTurn, rules, process, names, signal }: Fetching,
-  { realmId, address, until }: { realmId: number; address: string; until: number },
+  { realmId, causedBy, address, until }: { realmId: number; causedBy: number; address: string; until: number },
 ): Promise<PagePreview | undefined | 'unrequested' | 'unnamed'> {
-  return inTurn({ realmId, address, signal }, async () => {
+  return inTurn({ realmId, requester: String(causedBy), address, signal }, async () => {
     signal.throwIfAborted();
     const begunAt = performance.now();
     if (begunAt > until) return process.stoodStillSince(until - startWithinMs) ? 'unrequested' : undefined;
@@ -118,7 +128,7 @@ async function fetched(
     // An ended fetch tells nothing of the page.
     signal.throwIfAborted();
     if (page === 'unrequested' || page === 'unnamed') return page;
-    await storePage(database, realmId, address, page);
+    await storePage(database, { realmId, causedBy, url: address, page });
     return page;
   });
 }

@@ -52,7 +52,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         unknown: await unknownOf(actor, meta, policy),
       };
       const pieces: Uint8Array[] = [];
-      const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, policy };
+      const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, botOwnerId: actor?.botOwnerId, policy };
       const limit = params.message_ids ? requireWithinBytes : withinBytes;
       const take = (objects: readonly MessageObject[]): void => {
         const text = objects.map((object) => JSON.stringify(object)).join(',');
@@ -75,7 +75,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       const { content } = actor
         ? await reading.messages.readable(database, actor, meta, params.message_id)
         : await webPublic(readerOf(owner, reading, actor, meta), policy, params.message_id);
-      const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, policy };
+      const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, botOwnerId: actor?.botOwnerId, policy };
       const [message] = await messageObjects(database, viewer, [params.message_id], {
         renderer: owner.renderer,
         applyMarkdown: params.apply_markdown,

@@ -23,7 +23,7 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
         allowEmptyTopic: true,
         search: scope.search,
       };
-      const viewer = { realmId: meta.realmId, userId: actor.userId, policy };
+      const viewer = { realmId: meta.realmId, userId: actor.userId, botOwnerId: actor.botOwnerId, policy };
       const messages: MessageObject[] = [];
       await readPage(database, viewer, pageOfIds(ids), {
         shown,

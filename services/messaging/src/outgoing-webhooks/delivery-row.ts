@@ -1,6 +1,6 @@
 import { type Database, deleteInBatches, sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { ownerOf } from '../model/sending/triggered-webhooks.ts';
+import { ownerOf } from '../model/owner-of.ts';
 
 const deliveryRow = z.object({
   realm_id: z.number(),

@@ -2,19 +2,21 @@ import {
   type Actor,
   badRequest,
   ChatError,
+  isAdministrator,
   type LogEvent,
   messageChangeOperations,
   type ParamsOf,
   type RequestMeta,
   totals,
 } from '@natter/contracts';
-import { requireRoom, sql, type Work } from '@natter/database';
+import { requireRoom, requireShare, sql, type Work } from '@natter/database';
 import { emojiCode } from '@natter/markdown';
 import { type Handlers, handleWrite, type Owner, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { z } from 'zod';
 import { type MessageAccess, type ReadableMessage, requireChangeable } from '../model/message-access.ts';
 import { audienceOf, holdMessage, withActor } from '../model/message-audience.ts';
 import { checkedEmoji, type Emoji, emojiByName, typeByName } from '../model/named-emoji.ts';
+import { isOfPerson } from '../model/owner-of.ts';
 import { readRealmEmoji } from '../model/realm-emoji.ts';
 import { participate } from '../model/sending/participation.ts';
 import { type UnknownActor, unknownActor } from '../model/unknown-actor.ts';
@@ -50,11 +52,7 @@ export function reactionHandlers(
           VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${emoji.emoji_name}, ${emoji.emoji_code}, ${emoji.reaction_type})
           ON CONFLICT DO NOTHING`);
         if (added === 0) throw new ChatError('REACTION_ALREADY_EXISTS', 'Reaction already exists.');
-        await requireRoom(
-          work,
-          totals.reactions,
-          sql.fragment`messaging.reaction WHERE realm_id = ${work.realmId} AND message_id = ${message.id}`,
-        );
+        await requireRoomForReaction(work, actor, message.id);
         work.emit(await reactionEvent(work, 'add', { message, emoji, actor, unknown }));
         await participate(work, actor, message.id);
         return {};
@@ -118,6 +116,13 @@ const alreadyThere = (work: Work, messageId: number, code: string, type: string)
     SELECT emoji_name, emoji_code, reaction_type FROM messaging.reaction
     WHERE realm_id = ${work.realmId} AND message_id = ${messageId} AND emoji_code = ${code} AND reaction_type = ${type}
     ORDER BY reacted_at LIMIT 1`);
+
+async function requireRoomForReaction(work: Work, actor: Actor, messageId: number): Promise<void> {
+  const rows = sql.fragment`messaging.reaction WHERE realm_id = ${work.realmId} AND message_id = ${messageId}`;
+  const own = sql.fragment`${rows} AND ${isOfPerson(actor, sql.fragment`reaction.user_id`)}`;
+  if (!isAdministrator(actor)) await requireShare(work, totals.reactions, own);
+  await requireRoom(work, totals.reactions, rows);
+}
 
 interface Reaction {
   message: ReadableMessage;

@@ -1,16 +1,18 @@
-import { badRequest, briefly } from '@natter/contracts';
+import { badRequest, briefly, limits } from '@natter/contracts';
 import { z } from 'zod';
 
-const text = z.string();
+const text = z.string().max(limits.messageLength);
+/** Clients make keys of a number and an id, or of a number and the word `canned`. */
+const keyText = z.string().max(200);
 const index = z.int().min(0).max(1_000);
 const poll = {
-  vote: z.object({ key: text, vote: z.union([z.literal(1), z.literal(-1)]) }),
+  vote: z.object({ key: keyText, vote: z.union([z.literal(1), z.literal(-1)]) }),
   new_option: z.object({ option: text, idx: index }),
   question: z.object({ question: text }),
 };
 const todo = {
   new_task: z.object({ key: index, task: text, desc: text, completed: z.boolean() }),
-  strike: z.object({ key: text }),
+  strike: z.object({ key: keyText }),
   new_task_list_title: z.object({ title: text }),
 };
 /** A map instead of an object, because a type from a request may be `constructor` or another inherited property. */

@@ -1,9 +1,10 @@
-import { badRequest, messageChangeOperations, totals } from '@natter/contracts';
-import { requireRoom, sql } from '@natter/database';
+import { badRequest, isAdministrator, messageChangeOperations, totals } from '@natter/contracts';
+import { requireRoom, requireShare, sql } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { type MessageAccess, requireChangeable } from '../model/message-access.ts';
 import { audienceOf, holdMessage, withActor } from '../model/message-audience.ts';
+import { isOfPerson } from '../model/owner-of.ts';
 import { participate } from '../model/sending/participation.ts';
 import { requireSubmessageData } from './submessage-data.ts';
 
@@ -30,12 +31,16 @@ export function submessageHandlers({ database }: Owner, access: MessageAccess): 
         const { id } = await work.one(sql.type(z.object({ id: z.number() }))`
           INSERT INTO messaging.submessage (realm_id, message_id, sender_id, msg_type, content)
           VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${params.msg_type}, ${params.content}) RETURNING id`);
-        await requireRoom(
-          work,
-          totals.submessages,
-          sql.fragment`messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id}`,
-          sql.fragment`octet_length(content)`,
-        );
+        const rows = sql.fragment`messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id}`;
+        const bytes = sql.fragment`octet_length(content)`;
+        if (!isAuthor && !isAdministrator(actor))
+          await requireShare(
+            work,
+            totals.submessages,
+            sql.fragment`${rows} AND ${isOfPerson(actor, sql.fragment`submessage.sender_id`)}`,
+            bytes,
+          );
+        await requireRoom(work, totals.submessages, rows, bytes);
         const body = {
           msg_type: params.msg_type,
           content: params.content,

@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { createTurns } from './turns.ts';
 
 const never = () => new Promise<never>(() => undefined);
-const at = (realmId: number, host: string) => ({ realmId, address: `https://${host}/image.png` });
+const at = (realmId: number, host: string, requester = 'a') => ({
+  realmId,
+  requester,
+  address: `https://${host}/image.png`,
+});
 
 test('work that never ends loses its turn, so it does not block its realm or other realms', async () => {
   const inTurn = createTurns(50);
@@ -33,4 +37,36 @@ test('a fetch without readers leaves the queue', async () => {
   resolve('done');
   await Promise.all([...running, next]);
   expect(started).toEqual(['next']);
+});
+
+test('a requester whose hosts do not answer delays nobody else in the realm, however many fetches wait', async () => {
+  const inTurn = createTurns();
+  const stuck = Array.from({ length: 300 }, (_, i) => inTurn(at(1, `host${i}`, 'hostile'), never));
+  for (const one of stuck) one.catch(() => undefined);
+  const hosts = Array.from({ length: 50 }, (_, i) => `quick${i}`);
+  const asked = hosts.map((host, i) => inTurn(at(1, host, `reader${i % 3}`), async () => host));
+  expect(await Promise.all(asked)).toEqual(hosts);
+});
+
+test('requesters take turns, however many fetches of one wait', async () => {
+  const inTurn = createTurns();
+  const ends: (() => void)[] = [];
+  const started: string[] = [];
+  const ask = (requester: string, host: string) =>
+    inTurn(at(1, host, requester), () => {
+      started.push(host);
+      return new Promise<void>((end) => ends.push(end));
+    });
+  const all = Array.from({ length: 10 }, (_, i) => ['a', 'b'].map((by) => ask(by, `${by}${i}`))).flat();
+  all.push(ask('late', 'late'));
+  expect(started).toHaveLength(8);
+  for (const end of ends.slice(0, 3)) end();
+  await expect.poll(() => started.slice(8)).toContain('late');
+  expect(started).toHaveLength(11);
+  const endAll = (): number => {
+    for (const end of ends) end();
+    return ends.length;
+  };
+  await expect.poll(endAll).toBe(21);
+  await Promise.all(all);
 });

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { FairQueue } from '@natter/database';
 
-const atOnce = 8;
-const atOncePerRealm = 4;
+const atOnce = 16;
+const atOncePerRealm = atOnce / 2;
+/** Fetches of a realm that one requester causes, so that others have turns whatever the requester asks for. */
+const atOncePerRequester = atOncePerRealm / 2;
 /** Fetches of a realm from one host, so that a host that does not answer leaves turns for others. */
-const atOncePerHost = 2;
-const maxWaiting = 200;
+const atOncePerHost = atOncePerRequester / 2;
+const maxWaiting = 400;
 const maxWaitingPerRealm = maxWaiting / 2;
+const maxWaitingPerRequester = maxWaitingPerRealm / 2;
 /** Longer than a fetch takes, with its own limit. */
 const longestTurnMs = 15_000;
 
@@ -15,6 +18,8 @@ export class Busy extends Error {}
 
 interface Fetched {
   realmId: number;
+  /** Who causes the fetch: a person or, without an account, a network. */
+  requester: string;
   address: string;
   /** Aborted when nobody waits for the fetch any more. It leaves the queue, unless it runs. */
   signal?: AbortSignal | undefined;
@@ -24,6 +29,7 @@ export type InTurn = <R>(fetched: Fetched, work: () => Promise<R>) => Promise<R>
 
 interface Waiting {
   realmId: number;
+  requester: string;
   host: number;
   start: () => void;
 }
@@ -39,18 +45,22 @@ async function within<R>(limitMs: number, work: () => Promise<R>): Promise<R> {
   }
 }
 
+/** The fetches of a realm that wait, by requester. Hosts take the place of realms in these queues. */
+type Line = Map<string, FairQueue<Waiting>>;
+const sizeOf = (line: Line): number => [...line.values()].reduce((sum, { size }) => sum + size, 0);
+
 /**
- * Limits concurrent fetches, in total, per realm and per host of a realm; realms take turns, and within a realm its hosts.
- * A turn ends at a deadline, so that work without an end takes no place for good. Throws `Busy` if too many wait: a realm,
- * and within it a host, may add a fetch only while it has fewer than are free.
+ * Limits concurrent fetches, in total, per realm, per requester and per host of a realm. Realms take turns, within a realm
+ * its requesters, and the hosts that a requester asks for. A turn ends at a deadline, so that work without an end takes no
+ * place for good. Throws `Busy` if too many wait: a realm, within it a requester, and of that a host, may add a fetch only
+ * while it has fewer than are free.
  */
 export function createTurns(limitMs = longestTurnMs): InTurn {
-  /** The fetches of each realm that wait. Hosts take the place of realms in these queues. */
-  const lines = new Map<number, FairQueue<Waiting>>();
-  const running = { realms: new Map<number, number>(), hosts: new Map<string, number>() };
+  const lines = new Map<number, Line>();
+  const running = new Map<string, number>();
   let total = 0;
 
-  return <R>({ realmId, address, signal }: Fetched, work: () => Promise<R>): Promise<R> => {
+  return <R>({ realmId, requester, address, signal }: Fetched, work: () => Promise<R>): Promise<R> => {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     const host = hostOf(address);
     const abandon = (): void => {
@@ -62,11 +72,11 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
       void within(limitMs, work)
         .then(resolve, reject)
         .finally(() => {
-          count(-1, realmId, host);
+          count(-1, { realmId, requester, host });
           startNext();
         });
     };
-    const remove = signal?.aborted ? undefined : push({ realmId, host, start });
+    const remove = signal?.aborted ? undefined : push({ realmId, requester, host, start });
     if (!remove) return Promise.reject(new Busy('too many fetches wait'));
     signal?.addEventListener('abort', abandon, { once: true });
     startNext();
@@ -74,11 +84,13 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
   };
 
   function push(fetch: Waiting): (() => void) | undefined {
-    const line = lines.get(fetch.realmId) ?? new FairQueue<Waiting>(maxWaitingPerRealm);
-    const waiting = [...lines.values()].reduce((sum, { size }) => sum + size, 0);
-    if (line.size >= maxWaiting - waiting) return undefined;
-    const remove = line.push({ realmId: fetch.host, userId: 0 }, fetch);
-    if (remove) lines.set(fetch.realmId, line);
+    const line = lines.get(fetch.realmId) ?? (new Map() as Line);
+    const queue = line.get(fetch.requester) ?? new FairQueue<Waiting>(maxWaitingPerRequester);
+    const waiting = [...lines.values()].reduce((sum, one) => sum + sizeOf(one), 0);
+    const ofRealm = sizeOf(line);
+    if (ofRealm >= maxWaiting - waiting || queue.size >= maxWaitingPerRealm - ofRealm) return undefined;
+    const remove = queue.push({ realmId: fetch.host, userId: 0 }, fetch);
+    if (remove) lines.set(fetch.realmId, line.set(fetch.requester, queue));
     return remove;
   }
 
@@ -86,30 +98,49 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
     while (total < atOnce) {
       const next = takeNext();
       if (!next) return;
-      count(1, next.realmId, next.host);
+      count(1, next);
       next.start();
     }
   }
 
   function takeNext(): Waiting | undefined {
-    for (const [realmId, line] of lines) {
-      if (line.size === 0) lines.delete(realmId);
-      if ((running.realms.get(realmId) ?? 0) >= atOncePerRealm) continue;
-      const next = line.shift((host) => (running.hosts.get(`${realmId}:${host}`) ?? 0) < atOncePerHost);
-      if (!next) continue;
-      // The other fetches of the realm queue behind those of other realms.
-      lines.delete(realmId);
-      if (line.size > 0) lines.set(realmId, line);
-      return next;
-    }
-    return undefined;
+    return takeInTurn(lines, sizeOf, (line, realmId) => {
+      if (ran(realmId) >= atOncePerRealm) return undefined;
+      return takeInTurn(
+        line,
+        (queue) => queue.size,
+        (queue, requester) =>
+          ran(realmId, `by ${requester}`) >= atOncePerRequester
+            ? undefined
+            : queue.shift((host) => ran(realmId, `from ${host}`) < atOncePerHost),
+      );
+    });
   }
 
-  function count(by: 1 | -1, realmId: number, host: number): void {
-    total += by;
-    add(running.realms, realmId, by);
-    add(running.hosts, `${realmId}:${host}`, by);
+  function ran(realmId: number, of = ''): number {
+    return running.get(`${realmId} ${of}`) ?? 0;
   }
+
+  function count(by: 1 | -1, { realmId, requester, host }: Omit<Waiting, 'start'>): void {
+    total += by;
+    for (const of of ['', `by ${requester}`, `from ${host}`]) add(running, `${realmId} ${of}`, by);
+  }
+}
+
+/** Takes from the first line that gives something. What remains in it waits behind the other lines; empty ones end. */
+function takeInTurn<K, L, T>(
+  lines: Map<K, L>,
+  sizeOf: (line: L) => number,
+  take: (line: L, key: K) => T | undefined,
+): T | undefined {
+  for (const [key, line] of lines) {
+    const taken = take(line, key);
+    if (taken !== undefined || sizeOf(line) === 0) lines.delete(key);
+    if (taken === undefined) continue;
+    if (sizeOf(line) > 0) lines.set(key, line);
+    return taken;
+  }
+  return undefined;
 }
 
 /** A number for the host of an address. Hosts with the same number take turns as one. */

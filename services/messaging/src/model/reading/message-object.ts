@@ -104,6 +104,7 @@ export interface Viewer {
   realmId: number;
   /** 0 is a reader without an account. */
   userId: number;
+  botOwnerId?: number | undefined;
   policy: RealmPolicy;
 }
 
@@ -127,10 +128,11 @@ export async function messageObjects(
 /** Message objects made of the results of `partsOf`. */
 export async function objectsOf(
   executor: Executor,
-  { realmId, userId, policy }: Viewer,
+  viewer: Viewer,
   { rows, ...beside }: MessageParts,
   shown: ShownAs,
 ): Promise<MessageObject[]> {
+  const { realmId, userId, policy } = viewer;
   const matches = await matchesOf(executor, realmId, rows, shown);
   const unknown = shown.unknown ?? new Map<number, UnknownUser>();
   const people = new Map(
@@ -154,7 +156,7 @@ export async function objectsOf(
     spectator: userId === 0 ? { host: policy.host } : undefined,
   });
   const topics = [...new Set(rows.flatMap(({ topic }) => (topic === '' ? [] : [topic])))];
-  const linksOf = await shown.renderer.topicLinks({ realmId, userId }, topics, beside.linkifiers);
+  const linksOf = await shown.renderer.topicLinks(viewer, topics, beside.linkifiers);
   const links = new Map(topics.map((topic, i) => [topic, linksOf[i] ?? []]));
   return rows.map((row): MessageObject => {
     const sender = people.get(row.sender_id);

@@ -67,7 +67,7 @@ export async function decideSend(
   if (destination.kind === 'direct') await requireDirectAllowed(database, sender, destination.people);
   const rendering = { actor: reader, author: writer, policy, facts, hidden, linkedChannelIds };
   const { context, groups, botIds, webhookIds } = await referredBy(database, rendering, content);
-  const rendered = await renderer.render(actor, content, contextFor(actor, context), topicOf(destination));
+  const rendered = await renderer.render(reader, content, contextFor(actor, context), topicOf(destination));
   const { userIds } = rendered.mentions;
   const mentioned = mentionsAnybody(rendered.mentions)
     ? await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination)

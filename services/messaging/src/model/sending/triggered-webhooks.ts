@@ -1,5 +1,6 @@
 import { type Actor, hasId } from '@natter/contracts';
 import { type Fragment, type InsertNumbered, type Numbered, sql } from '@natter/database';
+import { ownerOf } from '../owner-of.ts';
 import type { Destination } from './destination.ts';
 
 /**
@@ -49,14 +50,6 @@ function botsIn(destination: Destination, { userIds, webhookIds, called }: Menti
 export const isBotFull = (bot: { realmId: Fragment; botId: Fragment }): Fragment =>
   sql.fragment`EXISTS (SELECT FROM messaging.webhook_delivery
     WHERE realm_id = ${bot.realmId} AND bot_id = ${bot.botId} OFFSET ${maxWaiting.bot - 1})`;
-
-/**
- * The user whose room the messages of a bot take: who created it, so that a bot which is given away takes no room from the
- * next owner. A bot without an owner counts as its own.
- */
-export const ownerOf = (bot: { realmId: Fragment; botId: Fragment }): Fragment =>
-  sql.fragment`coalesce((SELECT coalesce(s.created_by, s.bot_owner_id) FROM messaging.standing s
-    WHERE s.realm_id = ${bot.realmId} AND s.user_id = ${bot.botId}), ${bot.botId})`;
 
 /**
  * Whether an owner has no room for another message. An owner may use half of the room that other owners leave: messages
