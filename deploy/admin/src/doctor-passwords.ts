@@ -1,11 +1,12 @@
 import { serviceSchemas, serviceUrl, sqlState } from '@natter/database';
+import pg from 'pg';
 import { type Finding, fail, ok, runbook, warn } from './finding.ts';
 import { adminUrl, postgresPassword } from './migrate.ts';
 import { postgresClient } from './postgres.ts';
 
 const wrongPassword = '28P01';
 
-/** Whether each service can log in to Postgres with the password that it is given. Needs what `natter migrate` takes passwords from. */
+/** Whether Postgres lets each service log in with the password that it is given. Needs what `natter migrate` takes passwords from. */
 export async function checkPasswords(): Promise<Finding[]> {
   const given = serviceSchemas.filter(
     (schema) => process.env.NATTER_SECRET || process.env[`NATTER_POSTGRES_PASSWORD_${schema.toUpperCase()}`],
@@ -27,10 +28,17 @@ async function checkPassword(schema: (typeof serviceSchemas)[number]): Promise<F
   } catch (error) {
     const subject = `password of ${schema}`;
     const page = runbook('NatterPostgresAway');
-    return sqlState(error) === wrongPassword
-      ? fail(subject, `Postgres refuses it for natter_${schema}: run \`natter migrate --set-passwords\``, page)
-      : warn(subject, `not checked: ${(error as Error).message}`, page);
+    const text = (error as Error).message;
+    if (sqlState(error) === wrongPassword)
+      return fail(subject, `Postgres refuses it for natter_${schema}: run \`natter migrate --set-passwords\``, page);
+    return mayBeLocal(error)
+      ? warn(subject, `not checked: ${text}`, page)
+      : fail(subject, `Postgres refuses the login of natter_${schema}: ${text}`, page);
   } finally {
     await client.end().catch(() => undefined);
   }
 }
+
+/** Whether the cause may be the machine of the doctor: its network, or `pg_hba.conf`, which may permit a role other machines only. */
+const mayBeLocal = (error: unknown): boolean =>
+  !(error instanceof pg.DatabaseError) || (error.code === '28000' && error.routine === 'ClientAuthentication');

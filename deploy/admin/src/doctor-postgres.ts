@@ -1,5 +1,6 @@
 import { readMigrations, serviceSchemas } from '@natter/database';
 import type pg from 'pg';
+import { checkRoles } from './doctor-roles.ts';
 import { type Finding, fail, ok, runbook, section, warn } from './finding.ts';
 import { postgresClient } from './postgres.ts';
 
@@ -18,7 +19,12 @@ export async function checkPostgres(clocks: Clock[], maxLagSeconds: number): Pro
   await client.connect();
   try {
     const read = async <R extends pg.QueryResultRow>(text: string): Promise<R[]> => (await client.query<R>(text)).rows;
-    const findings = [...(await durability(read)), ...(await skew(read)), ...(await migrations(read))];
+    const findings = [
+      ...(await durability(read)),
+      ...(await checkRoles(read)),
+      ...(await skew(read)),
+      ...(await migrations(read)),
+    ];
     if (findings.some(({ state, subject }) => state === 'FAIL' && subject === 'migrations')) return findings;
     for (const { realm_id, number, mark } of await read<{ realm_id: number; number: string; mark: number }>(
       'SELECT realm_id, number, mark FROM log.clock',

@@ -2,9 +2,9 @@ import { metaKey } from '@natter/event-log';
 import { Redis } from 'ioredis';
 import { requireEnv } from './command.ts';
 import type { Clock } from './doctor-postgres.ts';
-import { type Finding, fail, ok, section, warn } from './finding.ts';
+import { type Finding, fail, ok, runbook, section, warn } from './finding.ts';
 
-/** Checks that Redis answers, evicts nothing, and holds the end of each realm's log, or nothing of an idle realm. */
+/** Checks that Redis answers, is written to, evicts nothing, and holds the end of each realm's log, or nothing of an idle realm. */
 export async function checkRedis(clocks: readonly Clock[]): Promise<Finding[]> {
   const redis = new Redis(requireEnv('NATTER_REDIS_URL', 'Redis, with credentials'), {
     lazyConnect: true,
@@ -26,9 +26,23 @@ export async function checkRedis(clocks: readonly Clock[]): Promise<Finding[]> {
         ? ok('Redis', used)
         : warn('Redis', `${used}; maxmemory-policy is ${policy}: streams that are evicted are rebuilt again and again`),
     ];
-    return [...findings, ...space(field), await streams(redis, clocks)];
+    return [...findings, await writes(redis, field), ...space(field), await streams(redis, clocks)];
   } finally {
     redis.disconnect();
+  }
+}
+
+/** A replica loses what it lets anybody write. A command that changes nothing is refused as other writes are. */
+async function writes(redis: Redis, field: (name: string) => string): Promise<Finding> {
+  const subject = 'writes to Redis';
+  const page = runbook('NatterRedisAway');
+  if (field('role') === 'slave')
+    return fail(subject, `it is a replica of ${field('master_host')}:${field('master_port')}`, page);
+  try {
+    await redis.unlink('natter:doctor');
+    return ok(subject, 'accepted');
+  } catch (error) {
+    return fail(subject, `refused: ${(error as Error).message}`, page);
   }
 }
 

@@ -3,7 +3,9 @@ import { expect, test, vi } from 'vitest';
 import { createBatcher } from './batcher.ts';
 import { databaseOn } from './database.ts';
 import { withDeadline } from './deadline.ts';
+import { createPatience } from './patience.ts';
 import { isTransient } from './prepared.ts';
+import { isConnectionFailure } from './sql-state.ts';
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 const client = {
@@ -39,12 +41,49 @@ test('work does not wait longer than its deadline', async () => {
   await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });
 
-test('a login with a wrong password is not retried', async () => {
-  const codes = ['28P01', '28P01'];
-  await expect(databaseThat(codes).connect(({ query }) => query('SELECT 1'))).rejects.toMatchObject({
-    code: 'SERVICE_UNAVAILABLE',
-  });
-  expect(codes).toEqual(['28P01']);
+test('work waits while PostgreSQL refuses its login', async () => {
+  const codes = ['28P01', '28000', '55000', '3D000'];
+  await databaseThat(codes).connect(({ query }) => query('SELECT 1'));
+  expect(codes).toEqual([]);
+});
+
+/** A database with one open connection, which is idle or not, and whose server refuses every login. */
+function databaseWithoutLogins() {
+  let idle = 1;
+  let logins = 0;
+  const connect = async () => {
+    if (idle === 0) {
+      logins++;
+      throw failure('28P01');
+    }
+    idle--;
+    return { ...client, release: () => void idle++ };
+  };
+  const pool = {
+    connect,
+    get idleCount() {
+      return idle;
+    },
+  } as unknown as pg.Pool;
+  return { database: databaseOn({ pool, cancel: () => undefined }, 10), logins: () => logins };
+}
+
+test('work whose login is refused uses the connection of others as soon as it is given back', async () => {
+  const { database, logins } = databaseWithoutLogins();
+  const hold = (ms: number) => database.connect(() => new Promise((resolve) => setTimeout(resolve, ms)));
+  const began = performance.now();
+  await withDeadline(60_000, () => Promise.all([hold(20), ...Array.from({ length: 8 }, () => hold(5))]));
+  expect(performance.now() - began).toBeLessThan(180);
+  expect(logins()).toBe(8);
+});
+
+test('work that has waited for PostgreSQL before waits for the connection of others too', async () => {
+  const { database } = databaseWithoutLogins();
+  const patience = createPatience(0);
+  patience.remainingMs();
+  const held = database.connect(() => new Promise((resolve) => setTimeout(resolve, 300)));
+  await withDeadline(60_000, () => database.connect(({ query }) => query('SELECT 1')), patience);
+  await held;
 });
 
 /** Seconds until work fails that PostgreSQL serves never. */
@@ -65,6 +104,18 @@ const ended = <R>(work: Promise<R>): Promise<R> =>
   work.finally(() => {
     endedAt = performance.now();
   });
+
+test('work fails as in an outage if its login is refused for five seconds', async () => {
+  const database = databaseThat(Array.from({ length: 10_000 }, () => '28P01'));
+  let cause: unknown;
+  const work = () =>
+    ended(database.connect(({ query }) => query('SELECT 1'))).catch((error) => {
+      cause = error.cause;
+      throw error;
+    });
+  expect(await secondsOf(work)).toBeCloseTo(5, 0);
+  expect([isConnectionFailure(cause), String(cause)]).toEqual([true, 'RefusedLogin: 28P01']);
+});
 
 const unreachable = () => databaseThat(Array.from({ length: 10_000 }, () => 'ECONNREFUSED'));
 

@@ -1,10 +1,12 @@
 import { createConnection } from 'node:net';
-import { unavailable } from '@natter/contracts';
+import { ChatError, unavailable } from '@natter/contracts';
 import type pg from 'pg';
 import { addCost, costOfRead, costOfStatement, isRead } from './cost.ts';
-import { currentDeadline, type Deadline, pause, tooLate, untilDeadline, withDeadline } from './deadline.ts';
+import { currentDeadline, type Deadline, tooLate, untilDeadline, withDeadline } from './deadline.ts';
+import type { FreedConnections } from './freed-connections.ts';
 import type { LostStatements } from './lost-statements.ts';
-import { isCommitRefused, isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
+import { RefusedLogin } from './refused-login.ts';
+import { isCommitRefused, isConnectionFailure, isRefusedForNow, isTimeout, sqlState } from './sql-state.ts';
 import { type Turns, withPriority } from './turns.ts';
 import { UnknownOutcome, watchReplication } from './unknown-outcome.ts';
 
@@ -28,6 +30,7 @@ export interface Connection {
 export interface Source {
   pool: pg.Pool;
   turns: Turns;
+  freed: FreedConnections;
   /** Cancels the statement that runs on a connection. */
   cancel: (client: pg.PoolClient) => void;
   /** Finds broken connections. Without it, a statement whose connection breaks without notice fails at its deadline. */
@@ -39,7 +42,6 @@ const backgroundMs = 30_000;
 /** How long a cancelled statement may still run before its connection is closed. */
 const cancelGraceMs = 500;
 const rollbackMs = 2_000;
-const tooManyConnections = '53300';
 const readOnly = '25006';
 /** A connection of this age is closed if its server is read-only. */
 const readOnlyAgeMs = 1_000;
@@ -89,9 +91,14 @@ async function runHeld<R>(held: Held, work: (connection: Connection) => Promise<
   }
 }
 
-/** Waits for a while if PostgreSQL takes no connections, for example because it restarts. */
+/**
+ * Waits for a while if PostgreSQL takes no connections, for example because it restarts, or refuses the login. Nothing was sent yet,
+ * so every failure passes. Another work may give its connection back meanwhile.
+ */
 async function checkOut(source: Source, deadline: Deadline): Promise<pg.PoolClient> {
+  const { pool, freed } = source;
   const { patience } = deadline;
+  const shortestUntil = performance.now() + shortestAttemptMs;
   for (;;) {
     const began = performance.now();
     try {
@@ -100,14 +107,18 @@ async function checkOut(source: Source, deadline: Deadline): Promise<pg.PoolClie
       const leftMs = Math.max(patience.remainingMs(), shortestAttemptMs);
       return await withDeadline(leftMs, (attempt) => checkOutOnce(source, attempt));
     } catch (error) {
-      const isPassing = isConnectionFailure(error) || sqlState(error) === tooManyConnections;
-      if (!isPassing || patience.remainingMs(began) === 0) throw unavailable(error);
-      await pause(50 + Math.random() * 50);
+      if (error instanceof ChatError || pool.ending) throw unavailable(error);
+      const isRefused = !isConnectionFailure(error);
+      const mayWait = patience.remainingMs(began) > 0 || (isRefused && performance.now() < shortestUntil);
+      if (!mayWait) throw unavailable(isRefused && !isRefusedForNow(error) ? new RefusedLogin(error) : error);
+      // A refused login costs PostgreSQL more than a refused connection.
+      const restMs = isRefused && !isRefusedForNow(error) ? 200 : 50;
+      if (!(pool.idleCount > 0)) await freed.wait(restMs * (1 + Math.random()));
     }
   }
 }
 
-async function checkOutOnce({ pool, lost }: Source, deadline: Deadline): Promise<pg.PoolClient> {
+async function checkOutOnce({ pool, lost, freed }: Source, deadline: Deadline): Promise<pg.PoolClient> {
   for (;;) {
     const waiting = pool.connect();
     try {
@@ -116,7 +127,10 @@ async function checkOutOnce({ pool, lost }: Source, deadline: Deadline): Promise
       client.release(true);
     } catch (error) {
       waiting.then(
-        (client) => client.release(),
+        (client) => {
+          client.release();
+          freed.wakeNext();
+        },
         () => undefined,
       );
       throw error;
@@ -131,7 +145,7 @@ interface Held extends Connection {
   release(): Promise<void>;
 }
 
-function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, lost }: Source): Held {
+function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, lost, freed }: Source): Held {
   let failure: unknown;
   let active = 0;
   let isCancelled = false;
@@ -210,6 +224,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, los
       const isClean = client.getTransactionStatus() === 'I' && active === 0;
       // A late cancellation would hit the next statement.
       client.release(failure !== undefined || isCancelled || isReadOnly || !isClean);
+      freed.wakeNext();
     },
   };
 }

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { createSqlTag, type QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 import { type Connection, connectWithin, type Source, type Statement, sendCancel } from './connection.ts';
+import { createFreedConnections } from './freed-connections.ts';
 import { findLostStatements } from './lost-statements.ts';
 import { isUnprepared, preparedName } from './prepared.ts';
 import { createTurns } from './turns.ts';
@@ -64,10 +65,11 @@ export function createDatabase(options: {
 }
 
 /** A database over a pool with this many connections. */
-export function databaseOn(given: Omit<Source, 'turns'>, maxConnections: number): Database {
+export function databaseOn(given: Omit<Source, 'turns' | 'freed'>, maxConnections: number): Database {
   const { pool, lost } = given;
   const turns = createTurns(maxConnections);
-  const connect: Database['connect'] = (work) => connectWithin({ ...given, turns }, work);
+  const freed = createFreedConnections();
+  const connect: Database['connect'] = (work) => connectWithin({ ...given, turns, freed }, work);
   return {
     ...executor(async (query) => {
       try {

@@ -40,6 +40,11 @@ const troubles: [string, string][] = [
   ['58030', 'could not read block: Input/output error'],
 ];
 
+const refusedLogins: [string, string][] = [
+  ['53300', 'too many clients'],
+  ['28P01', 'password authentication failed'],
+];
+
 interface Client {
   host: Host;
   isBroken: boolean;
@@ -185,7 +190,7 @@ export function createPostgresNetwork(server: PostgresServer, scheduler: Schedul
         }
         scheduler.after(latency() * 2, host, () => {
           if (scheduler.now() < upAt) reject(new PostgresError('ECONNREFUSED', 'connect ECONNREFUSED'));
-          else if (random.chance(weather().postgres / 4)) reject(new PostgresError('53300', 'too many clients'));
+          else if (random.chance(weather().postgres / 4)) reject(new PostgresError(...random.pick(refusedLogins)));
           else resolve(makeClient());
         });
       });
