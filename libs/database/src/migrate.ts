@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { giveLog, giveLogFunctions, grantTables, revokeFromAll, withLogOwner } from './rights.ts';
+import { prepareOwnerSession, serviceSettings } from './session-settings.ts';
 import { untilAlone, untilLocked } from './until-locked.ts';
 import { connectWithRetry, migratedTo } from './wait-for-postgres.ts';
 
@@ -31,11 +32,7 @@ export async function migrate(
   const client = await connectWithRetry(url, { seconds: waitSeconds, log });
   const connect = () => connectWithRetry(url, { seconds: 0, log });
   try {
-    await client.query(
-      settings(keepalives)
-        .map((setting) => `SET ${setting}`)
-        .join('; '),
-    );
+    await prepareOwnerSession(client);
     await untilAlone({ client, log });
     await refuseHalfRestored(client);
     await client.query(migrationTable);
@@ -64,8 +61,7 @@ export async function migrate(
       }
       // The planner overestimates short statements over functions, and compiling one takes half a second of CPU.
       await client.query(`ALTER ROLE natter_${schema} SET jit = off`);
-      for (const setting of settings({ ...backstops, ...keepalives }))
-        await client.query(`ALTER ROLE natter_${schema} SET ${setting}`);
+      for (const setting of serviceSettings) await client.query(`ALTER ROLE natter_${schema} SET ${setting}`);
     }
     // Last: `untilMigrated` reads it. An older release that runs after a newer one changes no schema.
     const names = [...applied.keys(), ...migrations.map(({ name }) => name)].sort();
@@ -140,25 +136,6 @@ async function checkApplied(
     if (applied.get(name) === null)
       await client.query('UPDATE public.migration SET checksum = $2 WHERE name = $1', [name, checksum]);
 }
-
-/**
- * Limits for statements of processes that are gone or hang; running work has stricter limits. They are settings of the
- * roles, because a pooler in transaction mode rejects session settings.
- */
-const backstops = {
-  statement_timeout: '90s',
-  lock_timeout: '10s',
-  idle_in_transaction_session_timeout: '60s',
-} as const;
-
-/**
- * PostgreSQL ends the sessions of a machine that is gone, and with them their locks, after half a minute. The usual settings
- * of operating systems let it wait for two hours.
- */
-const keepalives = { tcp_keepalives_idle: '15', tcp_keepalives_interval: '5', tcp_keepalives_count: '3' } as const;
-
-const settings = (values: Record<string, string>): string[] =>
-  Object.entries(values).map(([name, value]) => `${name} = '${value}'`);
 
 export const serviceSchemas = ['users', 'channels', 'messaging', 'event_queue', 'presence'] as const;
 export type ServiceSchema = (typeof serviceSchemas)[number];
