@@ -1,3 +1,5 @@
+import { lockOf } from '@natter/contracts';
+import { prepareOwnerSession } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => servers?.stop());
 
 async function inPostgres(text: string, at = url.href): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: at });
+  const client = new pg.Client({ connectionString: at, statement_timeout: 60_000 });
   await client.connect();
   try {
     return (await client.query(text)).rows;
@@ -72,4 +74,45 @@ test('such an owner gives the log to its roles, although no member of them', asy
   expect([code, output]).toEqual([0, expect.anything()]);
   expect(await inPostgres(owners)).toEqual(before);
   expect(await inPostgres(rightsToCreate)).toEqual([]);
+});
+
+/** Runs a command that waits for a lock for longer than the limits of the database. */
+async function whileLocked(lock: string, ...args: string[]): Promise<{ code: number; output: string }> {
+  const holder = new pg.Client({ connectionString: url.href });
+  await holder.connect();
+  await prepareOwnerSession(holder);
+  await holder.query('BEGIN');
+  await holder.query(lock);
+  const ran = natter(...args);
+  await expect.poll(async () => (await inPostgres(waiting, servers.postgresUrl)).length).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await holder.end();
+  return ran;
+}
+const waiting = "SELECT FROM pg_stat_activity WHERE datname = 'limited' AND wait_event_type = 'Lock'";
+
+test('limits of the database end no migration, no new epochs and no deletion of a realm', async () => {
+  const [{ version } = {}] = await inPostgres("SELECT current_setting('server_version_num')::int AS version");
+  await inPostgres('CREATE DATABASE limited OWNER plain', servers.postgresUrl);
+  const limits = [
+    "statement_timeout = '15ms'",
+    "idle_in_transaction_session_timeout = '15ms'",
+    "idle_session_timeout = '2s'",
+  ];
+  if (Number(version) >= 170_000) limits.push("transaction_timeout = '200ms'");
+  for (const limit of limits) await inPostgres(`ALTER DATABASE limited SET ${limit}`, servers.postgresUrl);
+  url.pathname = '/limited';
+  const succeeds = async (ran: Promise<{ code: number; output: string }>): Promise<void> => {
+    const { code, output } = await ran;
+    expect([code, output]).toEqual([0, output]);
+  };
+  await succeeds(natter('migrate'));
+  const partitions = `SELECT pg_advisory_xact_lock(${lockOf('partitions').number})`;
+  await succeeds(whileLocked(partitions, 'migrate'));
+  await inPostgres('SELECT log.create_realm(1)');
+  await succeeds(whileLocked('SELECT FROM log.clock FOR UPDATE', 'after-restore'));
+  // The command waits for five seconds until requests have ended, and its session is idle.
+  await inPostgres(`INSERT INTO users.realm (id, host, name, deletion_started_at) OVERRIDING SYSTEM VALUE
+    VALUES (1, 'deleted/1', 'Old', now() - interval '15 seconds')`);
+  await succeeds(whileLocked('SELECT FROM log.clock FOR UPDATE', 'realm', 'delete', '--unfinished'));
 });

@@ -14,12 +14,12 @@ export function postgresClient(options: pg.ClientConfig = {}): pg.Client {
   return client;
 }
 
-/** A client that is connected and understands this database, whatever its defaults are. */
+/** A client that is connected and understands this database, whatever its defaults are. No statement has a limit but a given one. */
 export async function connectPostgres(options: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = postgresClient(options);
   try {
     await client.connect();
-    await prepareOwnerSession(client);
+    await prepareOwnerSession(client, options.statement_timeout || 0);
     return client;
   } catch (error) {
     await client.end().catch(() => undefined);

@@ -23,6 +23,7 @@ const backstops = {
   statement_timeout: '90s',
   lock_timeout: '10s',
   idle_in_transaction_session_timeout: '60s',
+  idle_session_timeout: '0', // the pool of a service ends idle sessions itself
 };
 
 /**
@@ -37,10 +38,18 @@ const settings = (values: Record<string, string>): string[] =>
 /** Each role of a service has these. */
 export const serviceSettings: readonly string[] = settings({ ...meanings, ...backstops, ...keepalives });
 
-/** For the owner of the database, whose own settings are the operator's. */
-export async function prepareOwnerSession(client: Pick<pg.Client, 'query'>): Promise<void> {
+/**
+ * For the owner of the database, whose own settings are the operator's. Migrations and deletions take as long as they need: the limit of a
+ * database ended them at the same statement each time. `statementMs` is for look-ups; 0 means no limit.
+ */
+export async function prepareOwnerSession(client: Pick<pg.Client, 'query'>, statementMs = 0): Promise<void> {
+  // First, and alone: with these limits, the rest could take too long. The second one exists from PostgreSQL 17 on.
+  await client.query(`SET statement_timeout = ${statementMs}`);
   await client.query(
-    settings({ ...meanings, ...keepalives })
+    "SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('server_version_num')::int >= 170000",
+  );
+  await client.query(
+    settings({ ...meanings, ...keepalives, idle_in_transaction_session_timeout: '0', idle_session_timeout: '0' })
       .map((setting) => `SET ${setting}`)
       .join('; '),
   );
