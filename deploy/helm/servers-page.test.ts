@@ -82,11 +82,32 @@ describe.skipIf(helm === undefined)(
         );
     });
 
-    test('leave enough connections to PostgreSQL', () => {
-      const deployments = render({ values: natter }).filter(({ kind }) => kind === 'Deployment');
-      const owners = deployments.filter(({ metadata }) => !/gateway|canary/.test(metadata.name));
-      const processes = owners.reduce((sum, { spec }) => sum + spec.replicas, 0);
-      expect(Number(postgres.spec.postgresql.parameters.max_connections)).toBeGreaterThan(2 * 10 * processes);
+    const connectionsNeeded = (objects: Values[]): number => {
+      const owners = objects.filter(
+        ({ kind, metadata }) => kind === 'Deployment' && !/gateway|canary|redis|nats/.test(metadata.name),
+      );
+      expect(owners).toHaveLength(6);
+      const processes = owners.map(({ metadata, spec }) => {
+        const scaled = named(objects, 'HorizontalPodAutoscaler', metadata.name).spec;
+        return scaled.maxReplicas + spec.strategy.rollingUpdate.maxSurge;
+      });
+      // Ten for the work of a process, and one to ask whether PostgreSQL works on a statement.
+      const services = 11 * processes.reduce((sum, count) => sum + count, 0);
+      const operator = 10; // migrate, doctor, a backup
+      const reserved = 3; // superuser_reserved_connections
+      return services + operator + reserved;
+    };
+
+    test('leave enough connections to PostgreSQL when every service is scaled up and replaced', () => {
+      const { max_connections } = postgres.spec.postgresql.parameters;
+      expect(Number(max_connections)).toBeGreaterThanOrEqual(connectionsNeeded(render({ values: natter })));
+    });
+
+    test('leave enough connections to the PostgreSQL of evaluation mode', () => {
+      const objects = render({ values: { evaluation: { enabled: true } } });
+      const [server] = podOf(named(objects, 'StatefulSet', 'natter-postgres')).containers;
+      const [, limit] = /max_connections=(\d+)/.exec(server.args.join(' ')) ?? [];
+      expect(Number(limit)).toBeGreaterThanOrEqual(connectionsNeeded(objects));
     });
   },
 );

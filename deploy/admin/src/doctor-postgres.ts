@@ -2,7 +2,7 @@ import { readMigrations, serviceSchemas } from '@natter/database';
 import type pg from 'pg';
 import { checkRoles } from './doctor-roles.ts';
 import { type Finding, fail, ok, runbook, section, warn } from './finding.ts';
-import { postgresClient } from './postgres.ts';
+import { connectPostgres } from './postgres.ts';
 
 /** The end of a realm's record. */
 export interface Clock {
@@ -15,8 +15,7 @@ export interface Clock {
  * Checks durability, migrations, future partitions, consumers and parked events. Fills in the clocks for other checks.
  */
 export async function checkPostgres(clocks: Clock[], maxLagSeconds: number): Promise<Finding[]> {
-  const client = postgresClient({ query_timeout: 30_000 });
-  await client.connect();
+  const client = await connectPostgres({ query_timeout: 30_000 });
   try {
     const read = async <R extends pg.QueryResultRow>(text: string): Promise<R[]> => (await client.query<R>(text)).rows;
     const findings = [

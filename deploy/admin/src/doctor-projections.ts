@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { differencesOf, type Projection, projections } from '@natter/contracts';
 import type pg from 'pg';
 import { type Finding, fail, ok, runbook, section } from './finding.ts';
-import { postgresClient } from './postgres.ts';
+import { connectPostgres } from './postgres.ts';
 
 /** The realms to compare: the one with this host, or a random sample of this size. */
 export type Compared = { host: string } | { sample: number };
@@ -24,8 +24,7 @@ const maxShown = 10;
 
 /** Compares each projection with the tables of its owner. */
 export async function checkProjections(compared: Compared): Promise<Finding[]> {
-  const client = postgresClient({ statement_timeout: statementMs, lock_timeout: 10_000 });
-  await client.connect();
+  const client = await connectPostgres({ statement_timeout: statementMs, lock_timeout: 10_000 });
   try {
     const realms = await realmsOf(client, compared);
     const findings: Finding[] = [];

@@ -1,6 +1,6 @@
 import { sqlState } from '@natter/database';
 import { type Finding, fail, ok, section } from './finding.ts';
-import { postgresClient } from './postgres.ts';
+import { connectPostgres } from './postgres.ts';
 
 const diskFull = '53100';
 const readOnly = '25006';
@@ -13,8 +13,7 @@ const rowsPerMebibyte = 128;
 export async function checkSpace(mebibytes: number): Promise<Finding[]> {
   const subject = 'space of Postgres';
   const page = section('disks-that-are-full');
-  const client = postgresClient({ query_timeout: 60_000 });
-  await client.connect();
+  const client = await connectPostgres({ query_timeout: 60_000 });
   try {
     await client.query('BEGIN');
     await client.query('CREATE TEMP TABLE natter_doctor_space (filler text) ON COMMIT DROP');

@@ -2,7 +2,7 @@ import { serviceSchemas } from '@natter/database';
 import type pg from 'pg';
 import { type Command, readOptions, UsageError } from './command.ts';
 import type { Output } from './output.ts';
-import { postgresClient } from './postgres.ts';
+import { connectPostgres } from './postgres.ts';
 
 export const listParked: Command = {
   name: 'parked list',
@@ -59,8 +59,7 @@ function change(args: string[], output: Output, statement: (schema: string) => s
 }
 
 async function withAdmin<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {
-  const client = postgresClient({ query_timeout: 30_000, statement_timeout: 30_000, lock_timeout: 10_000 });
-  await client.connect();
+  const client = await connectPostgres({ query_timeout: 30_000, statement_timeout: 30_000, lock_timeout: 10_000 });
   try {
     return await work(client);
   } finally {

@@ -1,3 +1,4 @@
+import { prepareOwnerSession } from '@natter/database';
 import pg from 'pg';
 import { adminUrl } from './migrate.ts';
 
@@ -13,6 +14,19 @@ export function postgresClient(options: pg.ClientConfig = {}): pg.Client {
   return client;
 }
 
+/** A client that is connected and understands this database, whatever its defaults are. No statement has a limit but a given one. */
+export async function connectPostgres(options: pg.ClientConfig = {}): Promise<pg.Client> {
+  const client = postgresClient(options);
+  try {
+    await client.connect();
+    await prepareOwnerSession(client, options.statement_timeout || 0);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
 /** Runs `work` with a connection to Postgres as the owner of the database. */
 export async function withPostgres<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {
   const client = await connected();
@@ -26,12 +40,9 @@ export async function withPostgres<R>(work: (client: pg.Client) => Promise<R>): 
 async function connected(): Promise<pg.Client> {
   const until = Date.now() + unreachableMs;
   for (;;) {
-    const client = postgresClient({ connectionTimeoutMillis: 10_000 });
     try {
-      await client.connect();
-      return client;
+      return await connectPostgres({ connectionTimeoutMillis: 10_000 });
     } catch (error) {
-      await client.end().catch(() => undefined);
       // What Postgres itself answers is final.
       if (error instanceof pg.DatabaseError || Date.now() > until) throw error;
       await new Promise((resolve) => setTimeout(resolve, retryMs));

@@ -2,7 +2,7 @@ import { restoringMark } from '@natter/database';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type Command, readOptions, requireEnv, UsageError } from './command.ts';
-import { postgresClient } from './postgres.ts';
+import { connectPostgres } from './postgres.ts';
 
 const defaultMargin = 1_000_000;
 
@@ -19,8 +19,7 @@ export const afterRestore: Command = {
     const { margin: given, flags } = readOptions(args, [], ['margin'], ['if-marked']);
     const margin = Number(given ?? defaultMargin);
     if (!Number.isSafeInteger(margin) || margin < 1) throw new UsageError('--margin must be a positive number');
-    const client = postgresClient({ connectionTimeoutMillis: 0 });
-    await client.connect();
+    const client = await connectPostgres({ connectionTimeoutMillis: 0 });
     try {
       const mark = await readMark(client);
       if (flags.has('if-marked') && mark === undefined) {

@@ -25,6 +25,7 @@ export * from './numbered.ts';
 export { createPatience } from './patience.ts';
 export * from './room.ts';
 export * from './server-run.ts';
+export { prepareOwnerSession } from './session-settings.ts';
 export * from './snapshot.ts';
 export * from './sql-state.ts';
 export { asTenant } from './turns.ts';
