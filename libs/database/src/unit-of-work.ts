@@ -122,6 +122,8 @@ export interface OpenUnit {
   events: LogEvent[];
   basis: Record<string, number>;
   bumps: string[];
+  /** Whether the commit locks the clock even if it appends, compares and bumps nothing. */
+  isOrdered: boolean;
   numbered: Numbered[];
   /** The message that begins the transaction. */
   begin: string;
@@ -149,6 +151,7 @@ export function openUnit(
     events: [],
     basis: {},
     bumps: [],
+    isOrdered: false,
     numbered: [],
     ...boundsOf(deadline, idleMs),
   };
@@ -167,9 +170,12 @@ export function openUnit(
       }
     },
     bump: (key) => void unit.bumps.push(key),
+    lockClock: () => {
+      unit.isOrdered = true;
+    },
     numbered: (row) => void unit.numbered.push(row),
   };
-  return { ...unit, work };
+  return Object.assign(unit, { work });
 }
 
 /**
@@ -184,8 +190,8 @@ export async function appendAndCommit(
   unit: OpenUnit,
   before?: string,
 ): Promise<Appended & { heldMs: number }> {
-  const { realmId, events, basis, bumps, numbered } = unit;
-  if (events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
+  const { realmId, events, basis, bumps, isOrdered, numbered } = unit;
+  if (!isOrdered && events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
     const last = numberedQueries(realmId, numbered).map(toLiteralSql);
     if (before === undefined)
       await connection.query([...last, unit.checkDeadline, 'COMMIT'].join('; ')).catch(throwAsKnown);

@@ -12,6 +12,11 @@ export interface Work extends Executor {
   /** Increments the version of this key, which invalidates decisions based on it. */
   bump(key: string): void;
   /**
+   * The unit locks the clock at its commit, also if it emits and bumps nothing: then every send either is committed before it,
+   * or sees what it changed.
+   */
+  lockClock(): void;
+  /**
    * Adds a row that contains a log number. It is written with the commit, after the events, so its statement can use
    * `log.last_number(realm)`.
    */

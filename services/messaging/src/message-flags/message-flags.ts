@@ -1,16 +1,23 @@
-import { type Actor, badRequest, messageReadingOperations, refusedAs, topicOfName } from '@natter/contracts';
+import {
+  type Actor,
+  badRequest,
+  messageReadingOperations,
+  perRequest,
+  refusedAs,
+  topicOfName,
+} from '@natter/contracts';
 import { type Executor, type Fragment, sql, VersionsChanged, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { invalidChannelId } from '../model/channel-access.ts';
 import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from '../model/mark-read.ts';
 import { hasFlag, isRead } from '../model/read-state.ts';
+import { messageDetails } from '../model/reading/message-details.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { all, pageOf, select } from '../model/reading/page.ts';
 import { type Reading, readerOf } from '../model/reading/reader.ts';
 import { type Scope, scopeOf } from '../model/reading/scope.ts';
 import { unreadMessages } from '../model/unread-messages.ts';
-import { messageDetails } from './message-details.ts';
 import { pointerHandlers } from './pointer.ts';
 
 type Op = 'add' | 'remove';
@@ -177,6 +184,7 @@ async function changeFlags(work: Work, { userId }: Actor, { op, flag, messageIds
   if (changed.length === 0) return { missing, changed, skippedChannels };
   if (isReading) await markRead(work, userId, changed);
   else if (flag === 'read') {
+    await requireFewParticipants(work, changed);
     const details = await messageDetails(work, userId, changed);
     await setUnread(work, userId, changed);
     emitUnread(work, userId, changed, details);
@@ -187,6 +195,15 @@ async function changeFlags(work: Work, { userId }: Actor, { op, flag, messageIds
     emitFlags(work, userId, { op, flag }, changed);
   }
   return { missing, changed, skippedChannels };
+}
+
+/** The event of messages that become unread names the participants of each. */
+async function requireFewParticipants(work: Work, messageIds: readonly number[]): Promise<void> {
+  const { participants } = await work.one(sql.type(z.object({ participants: z.number() }))`
+    SELECT coalesce(sum(cardinality(m.recipient_ids)), 0)::float8 AS participants
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')})`);
+  if (participants > perRequest.participantsOfUnread)
+    throw badRequest('The messages have too many participants for one request. Mark fewer of them as unread.');
 }
 
 /** Removes a flag of the user, also from messages that the user can no longer read. Returns the changed messages. */

@@ -1,4 +1,4 @@
-import { emptyTopicDisplayName, eventForUsers, type IdSet, idSet, idsOf, type UnreadDetails } from '@natter/contracts';
+import { emptyTopicDisplayName, eventForUsers, idSet, type UnreadDetails } from '@natter/contracts';
 import { lockFor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { blocksOf } from './blocks.ts';
@@ -97,30 +97,15 @@ export async function readWhatIsLeft(
   return rows.length;
 }
 
-/**
- * Messages of a user whose mute began with the event `from` are no longer unread. If the log already contains the end of the
- * mute, messages after it stay unread.
- */
-export async function readWhatIsMuted(work: Work, userId: number, mutedId: number, from: number): Promise<void> {
+/** Messages of a muted user before `end` are no longer unread. */
+export async function readWhatIsMuted(work: Work, userId: number, mutedId: number, end: number): Promise<void> {
   await lockFlags(work, userId);
+  const where = sql.fragment`m.sender_id = ${mutedId} AND m.id < ${end}`;
   const rows = await work.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { where: sql.fragment`m.sender_id = ${mutedId}`, order: 'ASC' })} m`);
-  if (rows.length === 0) return;
-  // After the messages: it sees each end of the mute that is before one of them.
-  const end = await endOfMute(work, userId, mutedId, from);
+    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { where, order: 'ASC' })} m`);
   await markRead(
     work,
     userId,
-    rows.map((row) => row.id).filter((id) => id < end),
+    rows.map((row) => row.id),
   );
-}
-
-const unmutedRow = z.object({ number: z.number(), users: z.custom<IdSet>() });
-
-async function endOfMute(work: Work, userId: number, mutedId: number, from: number): Promise<number> {
-  const rows = await work.any(sql.type(unmutedRow)`
-    SELECT e.number, e.event->'audience'->'users' AS users
-    FROM log.position(${work.realmId}) p, log.read_types(${work.realmId}, ${from}, p.number, '{muted_users}', 1000000) e
-    WHERE NOT (e.event->'body'->'muted_users')::jsonb @> ${JSON.stringify([{ id: mutedId }])}::jsonb ORDER BY e.number`);
-  return rows.find(({ users }) => idsOf(users).includes(userId))?.number ?? Number.POSITIVE_INFINITY;
 }

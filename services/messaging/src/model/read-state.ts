@@ -16,10 +16,15 @@ export const hasFlag = (userId: number, flag: string) => sql.fragment`EXISTS (
   SELECT FROM messaging.flag fl WHERE fl.realm_id = m.realm_id AND fl.user_id = ${userId} AND fl.flag = ${flag} AND fl.message_id = m.id)`;
 
 export const isRead = (userId: number) => sql.fragment`(NOT ${hasFlag(userId, 'unread')} AND (
-  coalesce((SELECT get_bit(rb.bits, (m.id % ${blockSize})::int) = 1 FROM messaging.read_block rb
-    WHERE rb.realm_id = m.realm_id AND rb.user_id = ${userId} AND rb.block = (m.id / ${blockSize})::int), false)
-  OR NOT ${wasReceived(userId)}
-  OR ${neverUnread(userId)}))`;
+  ${hasReadBit(userId)} OR NOT ${wasReceived(userId)} OR ${neverUnread(userId)}))`;
+
+/** `isRead` of a message that the user received, also if messaging does not know it yet. */
+export const isReadByReceiver = (userId: number) => sql.fragment`(NOT ${hasFlag(userId, 'unread')} AND (
+  ${hasReadBit(userId)} OR ${neverUnread(userId)}))`;
+
+const hasReadBit = (userId: number) => sql.fragment`coalesce((
+  SELECT get_bit(rb.bits, (m.id % ${blockSize})::int) = 1 FROM messaging.read_block rb
+  WHERE rb.realm_id = m.realm_id AND rb.user_id = ${userId} AND rb.block = (m.id / ${blockSize})::int), false)`;
 
 /** Whether a message is read although the user received it and never marked it as read. A flag `unread` overrides this. */
 export const neverUnread = (userId: number) => sql.fragment`((m.sender_id = ${userId} AND m.is_read_by_sender)

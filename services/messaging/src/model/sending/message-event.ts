@@ -39,6 +39,7 @@ interface Parts {
   unreadFor: readonly number[] | undefined;
 }
 
+/** While the clock is locked, no mute takes effect: a message is stored only if it was decided on those that hold now. */
 const intoMessages: InsertNumbered = (rows) => sql.unsafe`
   INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, recipient_ids, conversation, content, rendered_content,
     client, is_read_by_sender, has_link, has_image, mentioned_ids, topic_mentioned_ids, alerted_ids, mentions_channel, unread_for, stated_at)
@@ -46,7 +47,9 @@ const intoMessages: InsertNumbered = (rows) => sql.unsafe`
     m.client, m.is_read_by_sender, m.has_link, m.has_image, m.mentioned_ids, m.topic_mentioned_ids, m.alerted_ids, m.mentions_channel, m.unread_for, to_timestamp(m.stated_at)
   FROM ${rows(sql.fragment`sender_id int, channel_id int, topic text, recipient_ids int[], conversation text, content text, rendered_content text,
     client text, is_read_by_sender boolean, has_link boolean, has_image boolean, mentioned_ids int[], topic_mentioned_ids int[], alerted_ids int[],
-    mentions_channel boolean, unread_for int[], stated_at float8`)} m`;
+    mentions_channel boolean, unread_for int[], stated_at float8, mutes_number bigint`)} m
+  WHERE messaging.expect_mutes(m.realm_id, m.sender_id, (SELECT c.number FROM messaging.mute_change c
+    WHERE c.realm_id = m.realm_id AND c.muted_id = m.sender_id), m.mutes_number)`;
 
 const intoDirectMessages: InsertNumbered = (rows) => sql.unsafe`
   INSERT INTO messaging.direct_message (realm_id, user_id, message_id)
@@ -149,6 +152,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
         mentions_channel: mentioned.mentionsChannel,
         unread_for: parts.unreadFor ?? null,
         stated_at: statedAt ?? null,
+        mutes_number: facts.mutes_number,
       },
     },
     ...(participants === null ? [] : [{ into: intoDirectMessages, row: { from_end, user_ids: participants } }]),

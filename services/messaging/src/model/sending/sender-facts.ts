@@ -30,6 +30,8 @@ const factsRow = situationRow.extend({
   avatar_url: z.string().nullable(),
   bot_owner_id: z.number().nullable(),
   muted_by: z.array(z.number()),
+  /** The event by which `muted_by` last changed; null if none changed it. */
+  mutes_number: z.number().nullable(),
   alerts: z.array(z.object({ user_id: z.number(), word: z.string() })),
   linkifiers: z.array(z.object({ id: z.number(), pattern: z.string(), urlTemplate: z.string() })),
   is_new_conversation: z.boolean(),
@@ -87,6 +89,6 @@ function factsOf(database: Database, asked: readonly Asked[]): Promise<FactsRow[
       : { channel_id: conversation.channelId, topic: conversation.topic }),
   }));
   return database.any(sql.type(factsRow)`
-    SELECT full_name, email, avatar_url, bot_owner_id, muted_by, alerts, linkifiers, is_new_conversation, policy, follow, unmute, is_channel_muted
-    FROM messaging.sender_facts(${JSON.stringify(questions)}::json) ORDER BY ordinal`) as Promise<FactsRow[]>;
+    SELECT full_name, email, avatar_url, bot_owner_id, muted_by, mutes_number, alerts, linkifiers, is_new_conversation, policy, follow, unmute, is_channel_muted
+    FROM messaging.facts_of_senders(${JSON.stringify(questions)}::json) ORDER BY ordinal`) as Promise<FactsRow[]>;
 }

@@ -1,8 +1,8 @@
-import { badRequest, perRequest, type UnreadDetails } from '@natter/contracts';
-import { type Executor, sql, type Work } from '@natter/database';
+import type { UnreadDetails } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { isMentioned } from '../model/read-state.ts';
-import { inHome } from '../model/reading/scope.ts';
+import { isMentioned } from '../read-state.ts';
+import { inHome } from './scope.ts';
 
 const detailRow = z.object({
   id: z.number(),
@@ -15,16 +15,11 @@ const detailRow = z.object({
 
 /** The data that a client needs to count messages that became unread and that it may not have loaded. */
 export async function messageDetails(
-  work: Work & Executor,
+  work: Work,
   userId: number,
   messageIds: readonly number[],
 ): Promise<Record<string, UnreadDetails>> {
   const ids = sql.array([...messageIds], 'int8');
-  const { participants } = await work.one(sql.type(z.object({ participants: z.number() }))`
-    SELECT coalesce(sum(cardinality(m.recipient_ids)), 0)::float8 AS participants
-    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${ids})`);
-  if (participants > perRequest.participantsOfUnread)
-    throw badRequest('The messages have too many participants for one request. Mark fewer of them as unread.');
   const rows = await work.any(sql.type(detailRow)`
     SELECT m.id, m.channel_id, m.topic, m.recipient_ids, ${isMentioned(userId)} AS is_mentioned, ${inHome(userId)} AS is_home
     FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${ids})`);
