@@ -123,7 +123,7 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
 
   function count(by: 1 | -1, { realmId, requester, host }: Omit<Waiting, 'start'>): void {
     total += by;
-    for (const of of ['', `by ${requester}`, `from ${host}`]) add(running, `${realmId} ${of}`, by);
+    for (const line of ['', `by ${requester}`, `from ${host}`]) add(running, `${realmId} ${line}`, by);
   }
 }
 
