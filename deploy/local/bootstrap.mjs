@@ -135,7 +135,7 @@ async function typecheck() {
   );
 }
 
-/** Formatting, lint rules, unused code, unregistered advisory locks, undeclared events, layout and sizes. */
+/** Formatting, lint rules, unused code, unregistered advisory locks, undeclared events, layout, sizes, and what Node cannot run. */
 async function lint() {
   const tool = (name) => join(root, 'node_modules', '.bin', name);
   const code = await run(tool('biome'), ['check', '.', ...args]);
