@@ -5,6 +5,8 @@ interface Allowance {
   /** Maximum CPU milliseconds saved up, and CPU milliseconds regained per second. */
   capacityMs: number;
   perSecondMs: number;
+  /** Regained per second while in debt, if it differs. */
+  repaidPerSecondMs?: number;
 }
 
 interface Bucket {
@@ -12,8 +14,11 @@ interface Bucket {
   at: number;
 }
 
-/** A user's own share is used first, then the one that the users of a realm share. */
-const own: Allowance = { capacityMs: 200, perSecondMs: 2 };
+/**
+ * A user's own share is used first, then the one that the users of a realm share. A debt is paid back within about a minute for each
+ * terminated job, because on a busy machine this may also be the first formula after a worker started again.
+ */
+const own: Allowance = { capacityMs: 200, perSecondMs: 2, repaidPerSecondMs: 25 };
 const shared: Allowance = { capacityMs: 3_000, perSecondMs: 75 };
 /** Maximum for all users of a realm together. */
 const total: Allowance = { capacityMs: 4_000, perSecondMs: 100 };
@@ -65,8 +70,11 @@ export class RenderBudget {
   #filled<K extends string | number>(buckets: LRUCache<K, Bucket>, key: K, allowance: Allowance): Bucket {
     const now = this.#now();
     const bucket = buckets.get(key) ?? { leftMs: allowance.capacityMs, at: now };
-    const gainedMs = ((now - bucket.at) / 1000) * allowance.perSecondMs;
-    bucket.leftMs = Math.min(allowance.capacityMs, bucket.leftMs + gainedMs);
+    const { capacityMs, perSecondMs, repaidPerSecondMs = perSecondMs } = allowance;
+    const seconds = (now - bucket.at) / 1_000;
+    const inDebt = Math.min(seconds, Math.max(0, -bucket.leftMs) / repaidPerSecondMs);
+    const gainedMs = inDebt * repaidPerSecondMs + (seconds - inDebt) * perSecondMs;
+    bucket.leftMs = Math.min(capacityMs, bucket.leftMs + gainedMs);
     bucket.at = now;
     buckets.set(key, bucket);
     return bucket;
