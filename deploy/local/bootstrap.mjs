@@ -144,7 +144,7 @@ async function lint() {
     (await run(tool('knip'), ['--no-config-hints'])) ||
     (await node(['deploy/local/lint-locks.ts'])) ||
     (await node(['deploy/local/lint-events.ts'])) ||
-    node(['deploy/local/lint-layout.ts'])
+    node(['--disable-warning=ExperimentalWarning', 'deploy/local/lint-layout.ts'])
   );
 }
 
