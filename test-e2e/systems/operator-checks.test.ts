@@ -23,7 +23,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** What the doctor reports while a state holds that one statement begins and another one ends. */
+/** The report of the doctor in a state that one statement begins and another one ends. */
 async function whileIn(
   run: (text: string) => Promise<unknown>,
   [begin, end]: [string, string],

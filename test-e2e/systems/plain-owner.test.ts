@@ -38,7 +38,7 @@ function natter(...args: string[]): Promise<{ code: number; output: string }> {
   return runNatter(settings, args);
 }
 
-/** What natter_log owns, and what may attach to the log. */
+/** The owners of the functions of the log, and of the table to which partitions are attached. */
 const owners = `SELECT p.oid::regprocedure::text AS name, p.proowner::regrole::text AS owner FROM pg_proc p
   WHERE p.pronamespace = 'log'::regnamespace
   UNION ALL SELECT 'log.event', relowner::regrole::text FROM pg_class WHERE oid = 'log.event'::regclass ORDER BY 1`;

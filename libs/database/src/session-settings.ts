@@ -1,8 +1,9 @@
 import type pg from 'pg';
 
 /**
- * What statements mean and how values are written. A database or its host may have other defaults (`ALTER DATABASE ... SET`), which the
- * code does not understand. What an operator may want, such as `default_transaction_read_only` or `synchronous_commit`, is not in this list.
+ * Settings that determine the meaning of statements and the format of values. A database or its host may have other defaults
+ * (`ALTER DATABASE ... SET`), which the code does not understand. The list leaves out settings that an operator may want, such as
+ * `default_transaction_read_only` or `synchronous_commit`.
  */
 const meanings = {
   datestyle: 'ISO, MDY',

@@ -132,7 +132,7 @@ test('the members of all groups of one user have a limit', async () => {
   expect((await add(member2, 3)).status).toBe(200);
 });
 
-/** What a user adds to a message of others. */
+/** Additions of a user to messages of others. */
 const additions = {
   reactions: {
     limit: 625,

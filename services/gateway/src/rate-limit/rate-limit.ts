@@ -37,7 +37,7 @@ interface Counter {
   left: number;
   /** The end of the window, in UNIX seconds. */
   end: number;
-  /** What may have been spent now. */
+  /** The amount that callers may have spent by now. */
   most: number;
 }
 

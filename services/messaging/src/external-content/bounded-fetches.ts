@@ -8,7 +8,7 @@ const keptMs = 3_600_000;
 const failureKeptMs = 60_000;
 const failureBytes = 4 * 1024 * 1024;
 
-/** Who reads an address: the members of a realm share results, and the networks of its readers take turns. */
+/** The reader of an address. Members of a realm share results, and the networks of its readers take turns. */
 export interface Reader {
   realmId: number;
   requester: string;

@@ -8,6 +8,8 @@ const waitingRow = z.object({
   person: z.number().nullable(),
   changed: z.array(z.number()).nullable(),
   audience: z.custom<'realm' | { users: IdSet }>(),
+  /** Its place among the waiting events. */
+  place: z.number(),
 });
 type WaitingEvent = z.infer<typeof waitingRow>;
 
@@ -31,7 +33,7 @@ export async function isWaiting(
   { consumer, types, concerns }: Awaited,
 ): Promise<boolean> {
   const waiting = await executor.any(sql.type(waitingRow)`
-    SELECT name, person, changed, audience FROM (
+    SELECT name, person, changed, audience, place FROM (
       SELECT concat_ws('/', e.event->>'type', e.event->>'op', e.event->'body'->>'property') AS name,
         (e.event->'body'->'person'->>'user_id')::int AS person, e.event->'note'->'user_ids' AS changed,
         e.event->'audience' AS audience, row_number() OVER () AS place
@@ -39,5 +41,5 @@ export async function isWaiting(
         (SELECT position FROM messaging.consumer WHERE realm_id = ${realmId} AND name = ${consumer}), 0),
         p.number, ${sql.array([...types], 'text')}, ${maxWaiting}) e) waiting
     WHERE place = ${maxWaiting} OR name = ANY(${sql.array(Object.keys(concerns), 'text')})`);
-  return waiting.some((event) => concerns[event.name]?.(event, userId) ?? true);
+  return waiting.some((event) => event.place === maxWaiting || concerns[event.name]?.(event, userId) === true);
 }

@@ -18,7 +18,7 @@ export class Busy extends Error {}
 
 interface Fetched {
   realmId: number;
-  /** Who causes the fetch: a person or, without an account, a network. */
+  /** The person that causes the fetch or, without an account, the network. */
   requester: string;
   address: string;
   /** Aborted when nobody waits for the fetch any more. It leaves the queue, unless it runs. */
