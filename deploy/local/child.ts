@@ -36,7 +36,7 @@ const lookEveryMs = 500;
  * After standard input, output, errors, and the channel to the parent. Many, because a turn of a gateway's event loop
  * accepts one connection of each.
  */
-export const inheritedFds = Array.from({ length: 64 }, (_, index) => 4 + index);
+export const inheritedFds = Array.from({ length: 256 }, (_, index) => 4 + index);
 
 /** Detected on Linux only; elsewhere a stopped process stays. */
 function isStopped(pid: number | undefined): boolean {

@@ -80,11 +80,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   });
   const { answers } = server;
   const onSlowBody = () => gatewayMetrics.cut('slow');
-  const admission = { router, callers, budget, onSlowBody, answers, maxUploadBytes, findRealm, refusals };
+  const shared = { router, callers, answers, maxUploadBytes, earlyRefusals };
+  const admission = { ...shared, budget, onSlowBody, findRealm, refusals };
   const serverStatus = createServerStatus(bus);
-  const context = {
-    ...{ bus, polls, answers, authenticator, callers, inTurn, earlyRefusals, bodyTurns, serverStatus, maxUploadBytes },
-  };
+  const context = { ...shared, bus, polls, authenticator, inTurn, bodyTurns, serverStatus };
   serveDocs(server.app);
   const pagePaths = operations.flatMap(({ page }) => page?.path ?? []);
   const routing = { answer: (call: Call) => answerOperation(context, call), inTurn: lane.run, bodyTurns };

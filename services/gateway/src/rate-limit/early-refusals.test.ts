@@ -22,13 +22,13 @@ function isRefused(request: IncomingMessage, response: ServerResponse): boolean 
   return found !== undefined && early.tryRefuse(found, request, response);
 }
 
-const requestOf = (headers: IncomingMessage['headers']) => ({ headers }) as IncomingMessage;
+const requestOf = (headers: IncomingMessage['headers']) => ({ headers, complete: true }) as IncomingMessage;
 const own = { host: 'chat.example', authorization: 'Basic own' };
 const responseOf = () => new EventEmitter() as ServerResponse;
 
-test('a request is refused early only if its credentials were refused before and there is no room', () => {
+test('a request is refused early only if its credentials were authenticated before and there is no room', () => {
   expect(isRefused(requestOf(own), responseOf())).toBe(false);
-  early.note(requestOf(own), tenant);
+  early.authenticated(requestOf(own), tenant);
   expect(isRefused(requestOf(own), responseOf())).toBe(true);
   for (const other of [
     { ...own, authorization: 'Basic other' },
@@ -43,13 +43,13 @@ test('a request is refused early only if its credentials were refused before and
 });
 
 test('credentials are looked up again after ten seconds', () => {
-  early.note(requestOf(own), tenant);
+  early.authenticated(requestOf(own), tenant);
   nowMs = 10_000;
   expect(isRefused(requestOf(own), responseOf())).toBe(false);
 });
 
 test('requests that are on their way to the fair share take room until they arrive or end', () => {
-  early.note(requestOf(own), tenant);
+  early.authenticated(requestOf(own), tenant);
   room = 2;
   const requests = [requestOf(own), requestOf(own)] as const;
   const responses = [responseOf(), responseOf()] as const;
@@ -64,7 +64,7 @@ test('requests that are on their way to the fair share take room until they arri
 });
 
 test('a request that does not arrive within a second stops taking room', () => {
-  early.note(requestOf(own), tenant);
+  early.authenticated(requestOf(own), tenant);
   room = 1;
   const [request, response] = [requestOf(own), responseOf()];
   expect(isRefused(request, response)).toBe(false);
@@ -75,15 +75,25 @@ test('a request that does not arrive within a second stops taking room', () => {
   expect(isRefused(requestOf(own), responseOf())).toBe(true);
 });
 
+test('an authenticated request whose body has not arrived takes no room', () => {
+  early.authenticated(requestOf(own), tenant);
+  room = 1;
+  const slow = Object.assign(requestOf(own), { complete: false });
+  expect(isRefused(slow, responseOf())).toBe(false);
+  expect(isRefused(requestOf(own), responseOf())).toBe(true);
+  early.authenticated(slow, tenant);
+  expect(isRefused(requestOf(own), responseOf())).toBe(false);
+});
+
 test('requests without credentials are never taken for those of a user', () => {
-  early.note(requestOf({ host: own.host }), tenant);
+  early.authenticated(requestOf({ host: own.host }), tenant);
   expect(isRefused(requestOf({ host: own.host }), responseOf())).toBe(false);
 });
 
 test('a user is counted by the rate limit again after as many refusals as it allows requests', () => {
-  early.note(requestOf(own), tenant);
+  early.authenticated(requestOf(own), tenant);
   const other = { ...own, authorization: 'Basic other' };
-  early.note(requestOf(other), { ...tenant, userId: 8 });
+  early.authenticated(requestOf(other), { ...tenant, userId: 8 });
   for (let nth = 0; nth < 5; nth++) expect(isRefused(requestOf(own), responseOf())).toBe(true);
   expect(isRefused(requestOf(own), responseOf())).toBe(false);
   expect(isRefused(requestOf(other), responseOf())).toBe(true);

@@ -6,12 +6,16 @@ import type { Tenant } from './tenant.ts';
 
 /**
  * Refuses requests of realms for which the fair share has no room. It recognizes the sender by the credentials of an
- * earlier refused request, and does not check them. A refusal by the fair share, after all checks, costs about ten times
- * as much, and under overload most requests are refused.
+ * earlier request, and does not check them. A refusal by the fair share, after all checks, costs about ten times as much,
+ * and under overload most requests are refused.
  */
 export interface EarlyRefusals {
-  /** Records that a request of this tenant was refused, so that further ones with its credentials may be refused early. */
-  note(request: IncomingMessage, tenant: Tenant): void;
+  /**
+   * Call it when the sender of a request has been authenticated: further requests with its credentials may be refused early.
+   * If the body has not arrived yet, the request no longer counts as coming to the fair share, because a client could use up
+   * the room of a realm with slow bodies.
+   */
+  authenticated(request: IncomingMessage, tenant: Tenant): void;
   /** The sender of a request; undefined unless its credentials were recorded recently. */
   tenantOf(request: IncomingMessage): Tenant | undefined;
   /**
@@ -29,7 +33,7 @@ const usableMs = 10_000;
 const maxEntries = 10_000;
 /** Bytes of the credentials of all entries. */
 const maxBytes = 4 * 1024 * 1024;
-/** A request no longer counts as coming after this time: otherwise a client could use up the room with slow bodies. */
+/** A request no longer counts as coming after this time. */
 const comingMs = 1_000;
 /** The credentials of a request are not kept if they are longer. */
 const maxKeyLength = 4_096;
@@ -74,7 +78,8 @@ export function createEarlyRefusals(
   }
 
   return {
-    note(request, tenant) {
+    authenticated(request, tenant) {
+      if (!request.complete) arrived(request);
       const { authorization, cookie } = request.headers;
       if (authorization === undefined && cookie === undefined) return;
       const key = keyOf(request);

@@ -291,3 +291,29 @@ test('a lag with another cause does not hold back users with few requests at a t
   await vi.advanceTimersByTimeAsync(15_000);
   expect(share.inFlight).toBeGreaterThanOrEqual(3);
 });
+
+test('a constant overload does not count as a new burst whenever the queue is empty', async () => {
+  share = withoutLag();
+  const arrived: (() => void)[] = [];
+  const answered = () => new Promise<void>((resolve) => arrived.push(resolve));
+  const seen = { longestMs: 0, refused: 0 };
+  const send = async (userId: number) => {
+    const began = Date.now();
+    try {
+      await share.run({ realmId: 1, userId }, answered);
+      // The first second is the burst.
+      if (began > startedAt + 1_000) seen.longestMs = Math.max(seen.longestMs, Date.now() - began);
+    } catch {
+      seen.refused++;
+    }
+  };
+  const startedAt = Date.now();
+  // The system answers 500 requests a second. In each second it gets 1,000 within 0.4 s.
+  for (let ms = 0; ms < 8_000; ms += 4) {
+    if (ms % 1_000 < 400) for (let index = 0; index < 10; index++) void send((ms + index) % 64);
+    await vi.advanceTimersByTimeAsync(4);
+    for (const answer of arrived.splice(0, 2)) answer();
+  }
+  expect(seen.refused).toBeGreaterThan(0);
+  expect(seen.longestMs).toBeLessThanOrEqual(700);
+});

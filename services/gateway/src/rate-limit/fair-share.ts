@@ -41,13 +41,16 @@ const maxWaiting = 10_000;
 const maxWaitMs = 250;
 /** This many requests of a realm may always wait. */
 const minWaiting = 64;
-/** Many clients may send at once. So `most` requests may wait during the first `ms` in which requests of the realm wait. */
+/**
+ * Many clients may send at once. So `most` requests may wait during the first `ms` in which requests of the realm wait,
+ * unless one was refused lately: otherwise a constant overload would fill the queue again whenever it becomes empty.
+ */
 const bursts = [
   { most: 768, ms: 100 },
   { most: 384, ms: 1_000 },
 ] as const;
 const rateHalfLifeMs = 1_000;
-/** `crowding` contains a realm for this long after a refusal. */
+/** `crowding` contains a realm for this long after a refusal, and no burst of it may wait. */
 const crowdingMs = 2_000;
 
 /** `lag`: how long messages wait in the event loops of the system. */
@@ -155,9 +158,10 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     };
   }
 
-  function maxWaitingOf({ begun, waitingSince }: Realm, isFirst: boolean): number {
+  function maxWaitingOf({ begun, waitingSince, refusedAt }: Realm, isFirst: boolean): number {
     const burst = isFirst ? bursts[0] : bursts.find(({ ms }) => now() - waitingSince < ms);
-    return Math.max(burst?.most ?? minWaiting, begun.perMs * maxWaitMs);
+    const isRefusing = now() - refusedAt < crowdingMs;
+    return Math.max(isRefusing ? 0 : (burst?.most ?? 0), minWaiting, begun.perMs * maxWaitMs);
   }
 
   function startNext(): void {

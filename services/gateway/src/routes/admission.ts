@@ -16,8 +16,9 @@ import { answerPreflight, isPreflight } from '../http/other-origins.ts';
 import { BodyArrival, bodyTooLarge } from '../http/read-body.ts';
 import { queryFieldsOf } from '../http/request-fields.ts';
 import { setTusSupport, tusMethodOf, tusVersion } from '../http/tus-headers.ts';
+import type { EarlyRefusals } from '../rate-limit/early-refusals.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
-import { personOf } from '../rate-limit/tenant.ts';
+import { personOf, tenantOf } from '../rate-limit/tenant.ts';
 import { checkTus } from '../transports/tus.ts';
 import { checkCaller } from './check-caller.ts';
 import type { FoundRealm } from './realm-of-host.ts';
@@ -70,6 +71,7 @@ export interface AdmissionContext {
   maxUploadBytes: number;
   findRealm: (host: string, meta: RequestMeta) => Promise<FoundRealm>;
   refusals: Refusals;
+  earlyRefusals: EarlyRefusals;
 }
 
 /**
@@ -100,6 +102,9 @@ export async function admit(
   const { meta, actor, shown, refusal } = await withDeadline(operation?.deadlineMs ?? usualDeadlineMs, () =>
     identify(context, { request, reply }, { place, operation, operations }),
   );
+  // Early refusals do not compare keys in the query.
+  if (actor && shown.keyInQuery === undefined)
+    context.earlyRefusals.authenticated(request.raw, tenantOf({ meta, actor }));
   // A form may name another operation than the refused one.
   const named = request.method === 'POST' || !operation ? operations : [operation];
   const possible = refusal ? named.filter((other) => actor && !refusalOf(other, actor)) : named;

@@ -17,7 +17,6 @@ import { createPort } from '../http/port.ts';
 import { acceptForms } from '../http/request-fields.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
 import type { SlowRefusals } from '../rate-limit/slow-refusals.ts';
-import { tenantOf } from '../rate-limit/tenant.ts';
 import { type RefuseEarlyContext, refuseEarly } from './refuse-early.ts';
 import { errorBody, sendError } from './send-error.ts';
 
@@ -64,11 +63,7 @@ export function createHttpServer(options: {
     reply: FastifyReply,
   ): FastifyReply | Promise<FastifyReply> => {
     const refusal = toChatError(error, request);
-    const { admitted } = request;
     early.earlyRefusals.arrived(request.raw);
-    // Early refusals do not compare keys in the query.
-    if (refusal.status === 503 && admitted?.actor && admitted.shown.keyInQuery === undefined)
-      early.earlyRefusals.note(request.raw, tenantOf(admitted));
     const isUncounted = !request.isCounted && refusal.status < 500;
     const tooMany = isUncounted ? refusals.count(networkOf(request.ip)) : undefined;
     // The client needs another connection for its next request.

@@ -16,7 +16,7 @@ async function serve() {
   const context = {
     router: createRouter(operations),
     earlyRefusals: {
-      note: () => undefined,
+      authenticated: () => undefined,
       tenantOf: () => ({ realmId: 1, userId: 1 }),
       tryRefuse: () => true,
       arrived: () => undefined,
