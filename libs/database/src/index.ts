@@ -19,6 +19,7 @@ export { createGates, type GateOwner, type Gates, gateOwnerOf } from './gates.ts
 export { deleteInBatches, inBatches } from './in-batches.ts';
 export { inTurns } from './in-turns.ts';
 export * from './lanes.ts';
+export { appliedNumber, eventsAfter } from './later-events.ts';
 export { lock, lockFor, lockForEach, tryDatabaseLock, tryLock } from './lock.ts';
 export * from './migrate.ts';
 export * from './numbered.ts';

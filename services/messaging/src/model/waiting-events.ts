@@ -1,5 +1,5 @@
 import { type IdSet, idsOf } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { appliedNumber, type Executor, eventsAfter, sql } from '@natter/database';
 import { z } from 'zod';
 
 const waitingRow = z.object({
@@ -37,9 +37,7 @@ export async function isWaiting(
       SELECT concat_ws('/', e.event->>'type', e.event->>'op', e.event->'body'->>'property') AS name,
         (e.event->'body'->'person'->>'user_id')::int AS person, e.event->'note'->'user_ids' AS changed,
         e.event->'audience' AS audience, row_number() OVER () AS place
-      FROM log.position(${realmId}) p, log.read_types(${realmId}, coalesce(
-        (SELECT position FROM messaging.consumer WHERE realm_id = ${realmId} AND name = ${consumer}), 0),
-        p.number, ${sql.array([...types], 'text')}, ${maxWaiting}) e) waiting
+      FROM ${eventsAfter(realmId, appliedNumber('messaging', realmId, consumer), types, maxWaiting)} e) waiting
     WHERE place = ${maxWaiting} OR name = ANY(${sql.array(Object.keys(concerns), 'text')})`);
   return waiting.some((event) => event.place === maxWaiting || concerns[event.name]?.(event, userId) === true);
 }

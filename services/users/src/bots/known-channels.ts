@@ -1,5 +1,5 @@
 import { channelOperations } from '@natter/contracts';
-import { sql, VersionsChanged, type Work } from '@natter/database';
+import { appliedNumber, eventsAfter, sql, VersionsChanged, type Work } from '@natter/database';
 import type { Bus, WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { defaultChannelNames } from './default-channel-names.ts';
@@ -41,8 +41,7 @@ export async function requireAppliedRenames(work: Work, params: DefaultChannels)
   const names = namesIn(params);
   if (names.length === 0) return;
   const { is_waiting } = await work.one(sql.type(waitingRow)`
-    SELECT EXISTS (SELECT FROM log.position(${work.realmId}) p, log.read_types(${work.realmId}, coalesce(
-        (SELECT position FROM users.consumer WHERE realm_id = ${work.realmId} AND name = ${defaultChannelNames}), 0), p.number, '{stream}', 1000000) e
+    SELECT EXISTS (SELECT FROM ${eventsAfter(work.realmId, appliedNumber('users', work.realmId, defaultChannelNames), ['stream'])} e
       WHERE e.event->>'op' = 'update' AND e.event->'body'->>'property' = 'name'
         AND e.event->'body'->>'name' = ANY(${sql.array(names, 'text')})) AS is_waiting`);
   if (is_waiting) throw new VersionsChanged('the default channels of bots', 'row');

@@ -5,7 +5,7 @@ import {
   realmSettingNames,
   realmSettings,
 } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { eventsAfter, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { lockRealm } from '../model/read-realm.ts';
@@ -38,7 +38,7 @@ const restoredRow = z.object({ is_restored: z.boolean() });
 /** Then a setting that names the channel may be newer than its archiving, which the consumer handles late. */
 async function isRestoredAfter(work: Work, channelId: number, number: number): Promise<boolean> {
   const { is_restored } = await work.one(sql.type(restoredRow)`
-    SELECT EXISTS (SELECT FROM log.position(${work.realmId}) p, log.read_types(${work.realmId}, ${number}, p.number, '{stream}', 1000000) e
+    SELECT EXISTS (SELECT FROM ${eventsAfter(work.realmId, number, ['stream'])} e
       WHERE e.event->>'op' = 'update' AND e.event->'body'->>'property' = 'is_archived' AND e.event->'body'->>'value' = 'false'
         AND (e.event->'body'->>'stream_id')::int = ${channelId}) AS is_restored`);
   return is_restored;

@@ -66,8 +66,6 @@ export const messagingProjections: readonly Projection[] = [
       created_by: 'a.created_by',
     },
     from: accounts,
-    // Not used any more; the next release drops it.
-    own: ['full_name'],
   },
   {
     service: 'messaging',

@@ -1,5 +1,5 @@
 import { idsOf, type LogEvent } from '@natter/contracts';
-import { type Handled, sql, type Work } from '@natter/database';
+import { eventsAfter, type Handled, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { emitFlags, emitUnread, lockFlags, readWhatIsMuted } from '../mark-read.ts';
 import { isReadByReceiver, wasReceived } from '../read-state.ts';
@@ -105,6 +105,6 @@ const waitingRow = z.object({ number: z.number(), op: z.string(), channel_ids: z
 const waitingSubscriptions = (work: Work, number: number, userId: number) =>
   work.any(sql.type(waitingRow)`
     SELECT e.number, e.event->>'op' AS op, e.event->'note'->'channel_ids' AS channel_ids
-    FROM log.position(${work.realmId}) p, log.read_types(${work.realmId}, ${number}, p.number, '{subscription}', 1000000) e
+    FROM ${eventsAfter(work.realmId, number, ['subscription'])} e
     WHERE e.event->>'op' IN ('add', 'remove') AND (e.event->'note'->'user_ids')::jsonb @> ${JSON.stringify([userId])}::jsonb
     ORDER BY e.number`);
