@@ -147,7 +147,7 @@ interface Turns {
   fairShare: FairShare;
   lane: CostlyLane;
   inTurn: InTurn;
-  /** Whether a request of the tenant would be refused, after so many others of the realm. */
+  /** Whether a request of the tenant would be refused, after those that are coming. */
   isFull: FairShare['refuses'];
 }
 
@@ -164,7 +164,7 @@ function createTurns(config: GatewayConfig, bus: Bus): Turns {
     fairShare,
     lane,
     inTurn: (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work)),
-    isFull: (tenant, others) => fairShare.refuses(tenant, others) || lane.refuses(tenant),
+    isFull: (tenant, coming) => fairShare.refuses(tenant, coming) || lane.refuses(tenant),
   };
 }
 

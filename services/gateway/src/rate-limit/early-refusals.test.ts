@@ -5,13 +5,14 @@ import { createEarlyRefusals, type EarlyRefusals } from './early-refusals.ts';
 
 let early: EarlyRefusals;
 let room = 0;
+let ownRoom = 0;
 let nowMs = 0;
 const tenant = { realmId: 1, userId: 7 };
 
 beforeEach(() => {
-  [room, nowMs] = [0, 0];
+  [room, ownRoom, nowMs] = [0, 100, 0];
   early = createEarlyRefusals(
-    (_, others) => others >= room,
+    (_, { all, own }) => all >= room || own >= ownRoom,
     { limit: 5, windowSeconds: 60 },
     () => nowMs,
   );
@@ -85,6 +86,19 @@ test('an authenticated request whose body has not arrived takes no room', () => 
   expect(isRefused(requestOf(own), responseOf())).toBe(false);
 });
 
+test('requests that are coming are counted by user too', () => {
+  early.authenticated(requestOf(own), tenant);
+  const other = { ...own, authorization: 'Basic other' };
+  early.authenticated(requestOf(other), { ...tenant, userId: 8 });
+  [room, ownRoom] = [100, 2];
+  const first = requestOf(own);
+  for (const request of [first, requestOf(own)]) expect(isRefused(request, responseOf())).toBe(false);
+  expect(isRefused(requestOf(own), responseOf())).toBe(true);
+  expect(isRefused(requestOf(other), responseOf())).toBe(false);
+  early.arrived(first);
+  expect(isRefused(requestOf(own), responseOf())).toBe(false);
+});
+
 test('requests without credentials are never taken for those of a user', () => {
   early.authenticated(requestOf({ host: own.host }), tenant);
   expect(isRefused(requestOf({ host: own.host }), responseOf())).toBe(false);
@@ -96,5 +110,8 @@ test('a user is counted by the rate limit again after as many refusals as it all
   early.authenticated(requestOf(other), { ...tenant, userId: 8 });
   for (let nth = 0; nth < 5; nth++) expect(isRefused(requestOf(own), responseOf())).toBe(true);
   expect(isRefused(requestOf(own), responseOf())).toBe(false);
+  room = 1;
+  expect(isRefused(requestOf(own), responseOf()), 'requests above the rate limit take no room').toBe(false);
+  room = 0;
   expect(isRefused(requestOf(other), responseOf())).toBe(true);
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createLocalCounts, stringBytes } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
+import type { Coming } from './fair-share.ts';
 import type { Rate } from './rate-limit.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -21,7 +22,7 @@ export interface EarlyRefusals {
   /**
    * Returns whether the request is refused, because the fair share would refuse it. Otherwise the request counts as coming
    * to the fair share until `arrived`. A user who was refused as often within a window as the rate limit allows requests is
-   * not refused here, because the rate limit has to count further requests.
+   * not refused here, because the rate limit has to count further requests. It refuses them, so they do not count as coming.
    */
   tryRefuse(tenant: Tenant, request: IncomingMessage, response: ServerResponse): boolean;
   /** Call it when a request has reached the fair share, or has ended before. */
@@ -39,11 +40,11 @@ const comingMs = 1_000;
 const maxKeyLength = 4_096;
 
 /**
- * `isFull`: whether the fair share would refuse a request of the tenant if `others` requests of the realm came before it.
+ * `isFull`: whether the fair share would refuse a request of the tenant if these requests came before it.
  * `rate`: the rate limit of a user.
  */
 export function createEarlyRefusals(
-  isFull: (tenant: Tenant, others: number) => boolean,
+  isFull: (tenant: Tenant, coming: Coming) => boolean,
   rate: Rate,
   now: () => number = () => performance.now(),
 ): EarlyRefusals {
@@ -54,27 +55,30 @@ export function createEarlyRefusals(
     sizeCalculation: (_, key) => stringBytes(key),
   });
   /**
-   * Requests of each realm that are coming to the fair share, oldest first, with the time of their arrival. One turn of the
-   * event loop may bring hundreds.
+   * Requests of each realm that are coming to the fair share, oldest first. One turn of the event loop may bring hundreds.
    */
-  const coming = new Map<number, Map<IncomingMessage, number>>();
+  const coming = new Map<number, Map<IncomingMessage, { userId: number; at: number }>>();
+  const ownComing = new Map<string, number>();
   const realmOf = new WeakMap<IncomingMessage, number>();
 
   function arrived(request: IncomingMessage): void {
     const realmId = realmOf.get(request);
     const ofRealm = realmId === undefined ? undefined : coming.get(realmId);
-    if (realmId === undefined || !ofRealm) return;
+    const found = ofRealm?.get(request);
+    if (realmId === undefined || !ofRealm || !found) return;
     ofRealm.delete(request);
     if (ofRealm.size === 0) coming.delete(realmId);
+    const who = `${realmId}:${found.userId}`;
+    const own = (ownComing.get(who) ?? 0) - 1;
+    if (own > 0) ownComing.set(who, own);
+    else ownComing.delete(who);
   }
 
-  function comingTo(realmId: number): Map<IncomingMessage, number> {
-    const ofRealm = coming.get(realmId) ?? new Map<IncomingMessage, number>();
-    for (const [request, at] of ofRealm) {
-      if (now() - at < comingMs) break;
-      ofRealm.delete(request);
+  function forgetOld(realmId: number): void {
+    for (const [request, { at }] of coming.get(realmId) ?? []) {
+      if (now() - at < comingMs) return;
+      arrived(request);
     }
-    return ofRealm;
   }
 
   return {
@@ -91,10 +95,13 @@ export function createEarlyRefusals(
     },
     tryRefuse(tenant, request, response) {
       const { realmId, userId } = tenant;
-      const others = comingTo(realmId);
+      forgetOld(realmId);
       const who = `${realmId}:${userId}`;
-      if (isFull(tenant, others.size) && counts.add(who, 1, rate.windowSeconds) <= rate.limit) return true;
-      coming.set(realmId, others.set(request, now()));
+      const ofRealm = coming.get(realmId) ?? new Map();
+      const own = ownComing.get(who) ?? 0;
+      if (isFull(tenant, { all: ofRealm.size, own })) return counts.add(who, 1, rate.windowSeconds) <= rate.limit;
+      coming.set(realmId, ofRealm.set(request, { userId, at: now() }));
+      ownComing.set(who, own + 1);
       realmOf.set(request, realmId);
       response.once('close', () => arrived(request));
       return false;

@@ -274,10 +274,10 @@ test('users with little usage are refused too if they alone exceed the capacity 
 
 test('a realm has no room while its requests would be refused, and is marked as crowding for a while', async () => {
   await busy();
-  expect(share.refuses({ realmId: 1, userId: 1 }, 0)).toBe(false);
+  expect(share.refuses({ realmId: 1, userId: 1 }, { all: 0, own: 0 })).toBe(false);
   expect(share.crowding()).toEqual(new Set());
-  expect(share.refuses({ realmId: 1, userId: 1 }, 10_000)).toBe(true);
-  expect(share.refuses({ realmId: 2, userId: 1 }, 10_000)).toBe(false);
+  expect(share.refuses({ realmId: 1, userId: 1 }, { all: 10_000, own: 10_000 })).toBe(true);
+  expect(share.refuses({ realmId: 2, userId: 1 }, { all: 10_000, own: 10_000 })).toBe(false);
   expect(share.crowding()).toEqual(new Set([1]));
   await vi.advanceTimersByTimeAsync(2_000);
   expect(share.crowding()).toEqual(new Set());
@@ -316,4 +316,16 @@ test('a constant overload does not count as a new burst whenever the queue is em
   }
   expect(seen.refused).toBeGreaterThan(0);
   expect(seen.longestMs).toBeLessThanOrEqual(700);
+});
+
+test('a user is not refused because of requests of others that have not arrived yet', async () => {
+  share = withoutLag();
+  void share.run({ realmId: 1, userId: 1 }, takes(20));
+  const many = { all: 10_000, own: 0 };
+  expect(share.refuses({ realmId: 1, userId: 2 }, many)).toBe(false);
+  const flood = Array.from({ length: 1_000 }, () => share.run({ realmId: 1, userId: 1 }, takes(200)).catch(() => 0));
+  await vi.advanceTimersByTimeAsync(100);
+  expect(share.refuses({ realmId: 1, userId: 1 }, { all: 10_000, own: 10_000 })).toBe(true);
+  expect(share.refuses({ realmId: 1, userId: 2 }, many)).toBe(false);
+  await after(10_000, Promise.all(flood));
 });

@@ -14,14 +14,22 @@ export interface FairShare {
    */
   run<R>(tenant: Tenant, work: () => Promise<R>): Promise<R>;
   /**
-   * Whether `run` would refuse a request of the tenant, because too many requests wait, if `others` further requests of the
-   * realm came before it. If so, the request counts as refused.
+   * Whether `run` would refuse a request of the tenant, because too many requests wait, if these requests came before it. If so,
+   * the request counts as refused.
    */
-  refuses(tenant: Tenant, others: number): boolean;
+  refuses(tenant: Tenant, coming: Coming): boolean;
   /** Realms of which a request was refused lately, except that of requests without an account. */
   crowding(): ReadonlySet<number>;
   readonly inFlight: number;
   readonly waiting: number;
+}
+
+/** Numbers of requests that have not yet reached the fair share. */
+export interface Coming {
+  /** Of the realm. */
+  all: number;
+  /** Of the user. */
+  own: number;
 }
 
 interface Realm {
@@ -35,6 +43,7 @@ interface Realm {
   refusedAt: number;
 }
 
+const none: Coming = { all: 0, own: 0 };
 const tickMs = 100;
 const maxWaiting = 10_000;
 /** As many requests of a realm may wait as begin within this time at the present rate. */
@@ -71,9 +80,9 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
         end();
       }
     },
-    refuses(tenant, others) {
+    refuses(tenant, coming) {
       const realm = realms.get(tenant.realmId);
-      if (!realm || placeOf(realm, tenant, others)) return false;
+      if (!realm || placeOf(realm, tenant, coming)) return false;
       realm.refusedAt = now();
       return true;
     },
@@ -114,23 +123,26 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     return usage;
   }
 
-  /** The queue in which a request has to wait, if `others` further requests of the realm come before it; undefined if it is refused. */
-  function placeOf(realm: Realm, tenant: Tenant, others: number): 'none' | 'ahead' | 'behind' | undefined {
+  /**
+   * The queue in which a request has to wait after those that come before it; undefined if it is refused. A user with little
+   * usage is not refused because of requests of others.
+   */
+  function placeOf(realm: Realm, tenant: Tenant, { all, own }: Coming): 'none' | 'ahead' | 'behind' | undefined {
     const { realmId, userId } = tenant;
     const isFirst = waitingOf(realmId) === 0;
-    if (isFirst && limit.hasRoom(others)) return 'none';
-    if (others === 0 && hasShare(tenant)) return 'none';
+    if (isFirst && limit.hasRoom(all)) return 'none';
+    if (own === 0 && hasShare(tenant)) return 'none';
     const most = maxWaitingOf(realm, isFirst);
     const ownMs = realm.people.get(userId)?.ms ?? 0;
-    if (ownMs * realm.people.size < realm.usage.ms / 2 && ahead.sizeOf(realmId) + others < most) return 'ahead';
-    return behind.sizeOf(realmId) + others < most ? 'behind' : undefined;
+    if (ownMs * realm.people.size < realm.usage.ms / 2 && ahead.sizeOf(realmId) + own < most) return 'ahead';
+    return behind.sizeOf(realmId) + all < most ? 'behind' : undefined;
   }
 
   /** Resolves when the request may begin. The result is a function to call at the end of the request. */
   async function admitted(tenant: Tenant): Promise<() => void> {
     const realm = realmOf(tenant.realmId);
     const usage = usageOf(realm, tenant.userId);
-    const place = placeOf(realm, tenant, 0);
+    const place = placeOf(realm, tenant, none);
     if (!place) {
       realm.refusedAt = now();
       throw overloaded('the realm sends more than is answered');
