@@ -27,10 +27,18 @@ test('messages of an archived channel can be read, but not changed until the cha
     const { status, body } = await change();
     expect([status, body.msg]).toEqual([400, 'Invalid message(s)']);
   }
-  const kinds = ['update_message', 'reaction', 'submessage', 'delete_message', 'typing_edit_message'];
+  const ofChannel: typeof changes = [
+    () => owner.post('/typing', { type: 'channel', op: 'start', stream_id, topic: 'a' }),
+    () => owner.post(`/streams/${stream_id}/delete_topic`, { topic_name: 'a' }),
+  ];
+  for (const change of ofChannel) {
+    const { status, body } = await change();
+    expect([status, body.msg]).toEqual([400, 'Invalid channel ID']);
+  }
+  const kinds = ['typing', 'update_message', 'reaction', 'submessage', 'delete_message', 'typing_edit_message'];
   expect((await queue.settle()).filter(({ type }) => kinds.includes(type))).toEqual([]);
   const { message } = await owner.ok('GET', `/messages/${id}`, { apply_markdown: false });
   expect([message.content, message.subject, message.reactions.length]).toEqual(['before', 'a', 1]);
   await owner.ok('PATCH', `/streams/${stream_id}`, { is_archived: false });
-  for (const change of changes) expect((await change()).status).toBe(200);
+  for (const change of [...changes, ...ofChannel]) expect((await change()).status).toBe(200);
 });

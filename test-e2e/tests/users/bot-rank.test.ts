@@ -82,6 +82,18 @@ test('demoting a user also demotes their bots, even deactivated ones, and sends 
   expect(await roleOf(sleeping)).toBe(400);
 });
 
+test('a guest who owns a bot may deactivate it, but not change it or renew its key', async () => {
+  const person = await realm.person({ role: 'member' });
+  const { user_id } = await botOf(person);
+  await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 600 });
+  for (const { status, body } of [
+    await person.patch(`/bots/${user_id}`, { full_name: 'Another name' }),
+    await person.post(`/bots/${user_id}/api_key/regenerate`),
+  ])
+    expect([status, body.msg]).toEqual([400, 'Not allowed for guest users']);
+  await person.ok('DELETE', `/bots/${user_id}`);
+});
+
 test('giving a bot to a user with a lower role demotes it and revokes the key of its former owner', async () => {
   const { owner, administrator, member, member2 } = realm;
   const bot = await botOf(owner, 100);

@@ -4,7 +4,7 @@ import { type Handlers, handleWrite, type Owner, realmVersions } from '@natter/s
 import { z } from 'zod';
 import { lockMessages } from '../model/changes/lock-messages.ts';
 import { removeMessages } from '../model/changes/remove-messages.ts';
-import { channelVersions } from '../model/channel-access.ts';
+import { channelVersions, invalidChannelId } from '../model/channel-access.ts';
 import { audienceOf, withActor } from '../model/message-audience.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
 import { mayDeleteAny } from './delete-decision.ts';
@@ -17,6 +17,7 @@ export function deleteTopicHandlers({ database }: Owner, sources: Sources): Hand
       const decide = async (fresh: boolean) => {
         const policy = await sources.policies.get(meta, fresh);
         const channel = await sources.channels.readable(actor, meta, stream_id, fresh);
+        if (channel.is_archived) throw invalidChannelId();
         if (!mayDeleteAny(actor, channel, policy)) throw badRequest('Must be an organization administrator');
         return { channel, expected: { ...realmVersions(policy), ...channelVersions(channel) } };
       };

@@ -22,7 +22,7 @@ import {
   type RealmPolicies,
   type UserVisibility,
 } from '@natter/service-kit';
-import type { ChannelAccess } from '../model/channel-access.ts';
+import { type ChannelAccess, invalidChannelId } from '../model/channel-access.ts';
 import { type MessageAccess, requireChangeable } from '../model/message-access.ts';
 import { namedPeople } from '../model/named-people.ts';
 import { requireFewRecipients } from '../model/people.ts';
@@ -50,6 +50,7 @@ export function typingHandlers(
         if (params.topic === undefined) throw missingArgument('topic');
         await requireOn(actor, 'send_stream_typing_notifications', 'channel');
         const channel = await channels.readable(actor, meta, params.stream_id);
+        if (channel.is_archived) throw invalidChannelId();
         const topic = topicOfName(params.topic.trim());
         const sender = { user_id: actor.userId, email: actor.email };
         const body = { message_type: 'stream', sender, stream_id: channel.channel_id, topic } as const;
