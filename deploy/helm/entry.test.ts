@@ -22,6 +22,23 @@ describe.skipIf(helm === undefined)(
       });
     });
 
+    test('a gateway that clients reach without a proxy trusts no address unless one is given', () => {
+      const trusted = (gateway: Record<string, unknown>): string =>
+        podOf(named(render({ values: { gateway } }), 'Deployment', 'natter-gateway')).containers[0].env.find(
+          ({ name }: { name: string }) => name === 'NATTER_TRUSTED_PROXIES',
+        ).value;
+      const inside = '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16';
+      for (const type of ['NodePort', 'LoadBalancer']) {
+        expect(trusted({ service: { type } }), type).toBe('');
+        expect(trusted({ service: { type }, trustedProxies: ['192.0.2.7', 'fd00::/8'] })).toBe('192.0.2.7,fd00::/8');
+      }
+      expect([trusted({}), trusted({ trustedProxies: null }), trusted({ trustedProxies: [] })]).toEqual([
+        inside,
+        inside,
+        '',
+      ]);
+    });
+
     test('an HTTPRoute connects the Gateway to the gateway and does not time out polls or WebSockets', () => {
       const parentRefs = [{ name: 'public', namespace: 'gateways', sectionName: 'https' }];
       const httpRoute = { enabled: true, parentRefs, hostnames: ['chat.example.com'] };
