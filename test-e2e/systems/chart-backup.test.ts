@@ -1,7 +1,18 @@
 /** The scripts with which the chart makes dumps and restores them, with a real PostgreSQL. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, serviceSchemas, serviceUrl } from '@natter/database';
@@ -161,6 +172,36 @@ describe.skipIf(missing !== '')(missing ? `the chart's backup: SKIPPED: no ${mis
     expect(restore()).toMatchObject({ status: 1, output: expect.stringContaining('has no data of Natter') });
     expect(restore(good)).toMatchObject({ status: 0 });
     expect(await realms()).toEqual([1]);
+  });
+
+  test('a dump is restored by a pg_restore that is newer than the server', async () => {
+    expect(backUp()).toMatchObject({ status: 0 });
+    await newDatabase();
+    // What version 17 sends; servers from 14 to 16 refuse it.
+    const setting = 'SET transaction_timeout = 0;';
+    replaceTool(
+      'pg_restore',
+      `case "$*" in
+         *--list*) exec "$real" "$@" ;;
+         *--dbname*) psql "$URL" -Xqv ON_ERROR_STOP=1 -c '${setting}' || exit 1 ;;
+       esac
+       "$real" "$@" > "$0.out"
+       status=$?
+       sed 's/^SET lock_timeout = 0;$/&\\n${setting}/' "$0.out"
+       exit $status`,
+    );
+    expect(restore()).toMatchObject({ status: 0 });
+    expect(readFileSync(join(tools, 'pg_restore.out'), 'utf8')).toMatch(/^SET lock_timeout = 0;$/m);
+    expect(await realms()).toEqual([1]);
+  });
+
+  test('a dump that is cut off leaves the database empty and fails the restore', async () => {
+    expect(backUp()).toMatchObject({ status: 0 });
+    const [file = ''] = onClaim();
+    truncateSync(join(claim, file), statSync(join(claim, file)).size - 20);
+    await newDatabase();
+    expect(restore()).toMatchObject({ status: 1, output: expect.stringContaining('cannot be read to its end') });
+    expect(await inPostgres("SELECT nspname FROM pg_namespace WHERE nspname = 'log'")).toEqual([]);
   });
 
   test('the password of the owner stands in no command line', async () => {
