@@ -96,6 +96,22 @@ describe.skipIf(helm === undefined)(
       expect(metrics('messaging')).toEqual([]);
     });
 
+    test('an upgrade may change from HPAs to KEDA and back, although both exist for a moment', () => {
+      const hpas = of(render(), 'HorizontalPodAutoscaler');
+      // KEDA then accepts a ScaledObject for the same workload.
+      for (const { metadata } of hpas)
+        expect(metadata.annotations, metadata.name).toEqual({ 'validations.keda.sh/hpa-ownership': 'false' });
+      const values = { autoscaling: { prometheusAddress: 'http://prometheus:9090' } };
+      const scaled = of(render({ values, ...withExtensions }), 'ScaledObject');
+      expect(scaled).toHaveLength(3);
+      // An HPA of KEDA with the name of one of the chart's would be deleted with its ScaledObject after an upgrade back.
+      const names = hpas.map(({ metadata }) => metadata.name);
+      for (const { metadata, spec } of scaled) {
+        const { name = `keda-hpa-${metadata.name}` } = spec.advanced.horizontalPodAutoscalerConfig;
+        expect(names).not.toContain(name);
+      }
+    });
+
     test('a scaled service begins with its minimum of replicas, unless the chart is rendered without a cluster', () => {
       const values = { services: { gateway: { autoscaling: { minReplicas: 3 } } } };
       expect(named(render({ values }), 'Deployment', 'natter-gateway').spec.replicas).toBe(3);
