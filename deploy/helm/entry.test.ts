@@ -39,6 +39,20 @@ describe.skipIf(helm === undefined)(
       ]);
     });
 
+    test('the ingress lets the largest upload through, unless its limit is given', () => {
+      const name = 'nginx.ingress.kubernetes.io/proxy-body-size';
+      const limit = (values: Record<string, unknown>, annotations = {}): unknown => {
+        const ingress = { enabled: true, hosts: ['chat.example.com'], annotations };
+        return named(render({ values: { ...values, ingress } }), 'Ingress', 'natter').metadata.annotations[name];
+      };
+      const settings = { NATTER_MAX_UPLOAD_MIB: 200 };
+      expect([limit({}), limit({ settings }), limit({ settings }, { [name]: '1g' })]).toEqual(['26m', '201m', '1g']);
+      // As the gateway, whose own setting replaces the common one.
+      expect(limit({ settings, services: { gateway: { env: { NATTER_MAX_UPLOAD_MIB: 1024 } } } })).toBe('1025m');
+      expect(limit({ settings: { NATTER_MAX_UPLOAD_MIB: 1 } })).toBe('26m');
+      expect(limit({ settings }, { [name]: null })).toBeUndefined();
+    });
+
     test('an HTTPRoute connects the Gateway to the gateway and does not time out polls or WebSockets', () => {
       const parentRefs = [{ name: 'public', namespace: 'gateways', sectionName: 'https' }];
       const httpRoute = { enabled: true, parentRefs, hostnames: ['chat.example.com'] };
