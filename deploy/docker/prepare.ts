@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { busUsers } from '@natter/contracts';
 import { bundle, dist } from './bundle.ts';
+import { credentialsOf } from './credentials.ts';
 
 const secrets = join(import.meta.dirname, 'secrets');
 const secretFile = join(secrets, 'secret');
@@ -25,10 +26,7 @@ if (!existsSync(secretFile)) writeFileSync(secretFile, randomBytes(32).toString(
 const secret = readFileSync(secretFile, 'utf8');
 const postgresPassword = secret.slice(0, 32);
 const grafanaPassword = createHmac('sha256', secret).update('grafana').digest('base64url').slice(0, 24);
-const urls = [
-  ...['--postgres', `postgres://natter:${postgresPassword}@postgres:5432/natter`],
-  ...['--redis', 'redis://redis:6379', '--nats', 'nats://nats:4222'],
-];
+const urls = ['--redis', 'redis://redis:6379', '--nats', 'nats://nats:4222'];
 // NATS and Redis read these files as users of their own.
 write('nats.conf', credentials('--format', 'nats'), 0o644);
 write('users.acl', credentials('--format', 'redis'), 0o644);
@@ -40,11 +38,9 @@ write('grafana.env', `GF_SECURITY_ADMIN_PASSWORD=${grafanaPassword}\n`);
 for (const service of busUsers) write(`${service}.env`, credentials('--format', 'env', '--service', service, ...urls));
 console.log(`${image} and ${secrets} are ready`);
 
-/** Printed by the image's own command, so that image and credentials match. */
 function credentials(...args: string[]): string {
-  return execFileSync('docker', ['run', '--rm', '-e', `NATTER_SECRET=${secret}`, image, 'credentials', ...args], {
-    encoding: 'utf8',
-  });
+  const NATTER_POSTGRES_ADMIN_URL = `postgres://natter:${postgresPassword}@postgres:5432/natter`;
+  return credentialsOf(image, { NATTER_SECRET: secret, NATTER_POSTGRES_ADMIN_URL }, args);
 }
 
 function write(name: string, text: string, mode = 0o600): void {

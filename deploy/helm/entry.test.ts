@@ -22,6 +22,37 @@ describe.skipIf(helm === undefined)(
       });
     });
 
+    test('a gateway that clients reach without a proxy trusts no address unless one is given', () => {
+      const trusted = (gateway: Record<string, unknown>): string =>
+        podOf(named(render({ values: { gateway } }), 'Deployment', 'natter-gateway')).containers[0].env.find(
+          ({ name }: { name: string }) => name === 'NATTER_TRUSTED_PROXIES',
+        ).value;
+      const inside = '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16';
+      for (const type of ['NodePort', 'LoadBalancer']) {
+        expect(trusted({ service: { type } }), type).toBe('');
+        expect(trusted({ service: { type }, trustedProxies: ['192.0.2.7', 'fd00::/8'] })).toBe('192.0.2.7,fd00::/8');
+      }
+      expect([trusted({}), trusted({ trustedProxies: null }), trusted({ trustedProxies: [] })]).toEqual([
+        inside,
+        inside,
+        '',
+      ]);
+    });
+
+    test('the ingress lets the largest upload through, unless its limit is given', () => {
+      const name = 'nginx.ingress.kubernetes.io/proxy-body-size';
+      const limit = (values: Record<string, unknown>, annotations = {}): unknown => {
+        const ingress = { enabled: true, hosts: ['chat.example.com'], annotations };
+        return named(render({ values: { ...values, ingress } }), 'Ingress', 'natter').metadata.annotations[name];
+      };
+      const settings = { NATTER_MAX_UPLOAD_MIB: 200 };
+      expect([limit({}), limit({ settings }), limit({ settings }, { [name]: '1g' })]).toEqual(['26m', '201m', '1g']);
+      // As the gateway, whose own setting replaces the common one.
+      expect(limit({ settings, services: { gateway: { env: { NATTER_MAX_UPLOAD_MIB: 1024 } } } })).toBe('1025m');
+      expect(limit({ settings: { NATTER_MAX_UPLOAD_MIB: 1 } })).toBe('26m');
+      expect(limit({ settings }, { [name]: null })).toBeUndefined();
+    });
+
     test('an HTTPRoute connects the Gateway to the gateway and does not time out polls or WebSockets', () => {
       const parentRefs = [{ name: 'public', namespace: 'gateways', sectionName: 'https' }];
       const httpRoute = { enabled: true, parentRefs, hostnames: ['chat.example.com'] };
@@ -77,6 +108,22 @@ describe.skipIf(helm === undefined)(
       expect(metrics('presence')).toEqual([pods('natter_requests_per_second', '1500')]);
       expect(metrics('event-queue')).toEqual([pods('natter_requests_per_second', '500')]);
       expect(metrics('messaging')).toEqual([]);
+    });
+
+    test('an upgrade may change from HPAs to KEDA and back, although both exist for a moment', () => {
+      const hpas = of(render(), 'HorizontalPodAutoscaler');
+      // KEDA then accepts a ScaledObject for the same workload.
+      for (const { metadata } of hpas)
+        expect(metadata.annotations, metadata.name).toEqual({ 'validations.keda.sh/hpa-ownership': 'false' });
+      const values = { autoscaling: { prometheusAddress: 'http://prometheus:9090' } };
+      const scaled = of(render({ values, ...withExtensions }), 'ScaledObject');
+      expect(scaled).toHaveLength(3);
+      // An HPA of KEDA with the name of one of the chart's would be deleted with its ScaledObject after an upgrade back.
+      const names = hpas.map(({ metadata }) => metadata.name);
+      for (const { metadata, spec } of scaled) {
+        const { name = `keda-hpa-${metadata.name}` } = spec.advanced.horizontalPodAutoscalerConfig;
+        expect(names).not.toContain(name);
+      }
     });
 
     test('a scaled service begins with its minimum of replicas, unless the chart is rendered without a cluster', () => {

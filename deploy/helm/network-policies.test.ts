@@ -15,6 +15,19 @@ describe.skipIf(helm === undefined)(
       }
     });
 
+    test('only messaging can reach other sites, at the given ports and places', () => {
+      const to = [{ ipBlock: { cidr: '10.9.0.0/16' } }];
+      const objects = render({ values: { networkPolicy: { externalContent: { ports: [80, 8443], to } } } });
+      const wanted = { ports: [80, 8443].map((port) => ({ port, protocol: 'TCP' })), to };
+      for (const service of services) {
+        const { egress } = named(objects, 'NetworkPolicy', `natter-${service}`).spec;
+        expect(JSON.stringify(egress).includes('8443'), service).toBe(service === 'messaging');
+        if (service === 'messaging') expect(egress).toContainEqual(wanted);
+      }
+      const { egress } = named(render(), 'NetworkPolicy', 'natter-messaging').spec;
+      expect(egress).toContainEqual({ ports: [80, 443].map((port) => ({ port, protocol: 'TCP' })) });
+    });
+
     test('the network policies allow the ports of the given URLs', () => {
       const portsOf = (values: Record<string, unknown>, service: string): unknown =>
         named(render({ values }), 'NetworkPolicy', `natter-${service}`).spec.egress.flatMap(

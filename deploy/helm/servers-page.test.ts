@@ -16,7 +16,7 @@ const [postgres, redis, nats, natter] = [...page.matchAll(/```yaml\n([\s\S]*?)``
 const commands = /```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
 const made = [...commands.matchAll(/create secret generic (\S+)/g)].map(([, name]) => name);
 const addressOf = (server: string): URL =>
-  new URL((new RegExp(`--${server} "?([^"\\s]+)`).exec(commands)?.[1] ?? '').replace('$PASSWORD', 'password'));
+  new URL((new RegExp(`${server}://[^"\\s]+`).exec(commands)?.[0] ?? '').replace('$PASSWORD', 'password'));
 
 test('the servers take the Secrets that the commands make', () => {
   expect(made).toEqual(['natter-database', 'natter-redis-users', 'natter-nats-users']);

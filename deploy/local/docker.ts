@@ -16,6 +16,8 @@ export interface ContainerRecipe {
   port: number;
   innerPort: number;
   flags?: string[];
+  /** Environment of the container. Command lines of `docker` have only the names: other users can read them. */
+  variables?: Record<string, string>;
   command: string[];
   /** Data is stored in a volume that outlives the container. */
   keepsData?: boolean;
@@ -40,17 +42,12 @@ export async function startDocker(context: ServerContext, recipe: ContainerRecip
     ? ['-v', `${volume}:/var/lib/postgresql`, '-e', 'PGDATA=/var/lib/postgresql/natter']
     : [];
   context.log(`${recipe.name}: ${recipe.image} in Docker on 127.0.0.1:${recipe.port}`);
+  const variables = Object.keys(recipe.variables ?? {}).flatMap((name) => ['-e', name]);
   const publish = ['-p', `127.0.0.1:${recipe.port}:${recipe.innerPort}`];
-  await run('docker', [
-    'create',
-    '--name',
-    container,
-    ...publish,
-    ...data,
-    ...(recipe.flags ?? []),
-    recipe.image,
-    ...recipe.command,
-  ]);
+  const flags = [...publish, ...data, ...variables, ...(recipe.flags ?? [])];
+  await run('docker', ['create', '--name', container, ...flags, recipe.image, ...recipe.command], {
+    env: { ...process.env, ...recipe.variables },
+  });
 
   const server: ServerProcess = {
     url: recipe.url,

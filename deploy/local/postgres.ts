@@ -116,10 +116,12 @@ async function inDocker(
     home,
     port,
     innerPort: 5432,
-    flags: [
-      ...['-e', 'POSTGRES_USER=natter', '-e', 'POSTGRES_DB=natter', '-e', `POSTGRES_PASSWORD=${password}`],
-      ...['-e', 'POSTGRES_INITDB_ARGS=--locale=C --encoding=UTF8'],
-    ],
+    variables: {
+      POSTGRES_USER: 'natter',
+      POSTGRES_DB: 'natter',
+      POSTGRES_PASSWORD: password,
+      POSTGRES_INITDB_ARGS: '--locale=C --encoding=UTF8',
+    },
     command: ['postgres', '-c', 'max_connections=300', '-c', 'shared_buffers=128MB'],
     keepsData: true,
     answers: () => answersQuery(url),

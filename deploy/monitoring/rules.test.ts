@@ -53,6 +53,10 @@ const healthy: Record<string, string> = {
   // Of another system.
   'kubelet_volume_stats_available_bytes{namespace="other",persistentvolumeclaim="data"}': '1x120',
   'kubelet_volume_stats_capacity_bytes{namespace="other",persistentvolumeclaim="data"}': '1000x120',
+  'nodejs_eventloop_lag_p99_seconds{namespace="other",service="users",instance="o"}': '0.9x120',
+  'process_start_time_seconds{namespace="other",service="users",instance="o"}': '100x80 200x8 300x8 400x8 500x8 600x8',
+  // Of another program in the same namespace.
+  'nodejs_eventloop_lag_p99_seconds{service="shop",instance="o"}': '0.9x120',
   'node_filesystem_avail_bytes{job="natter-machine",instance="m",fstype="ext4",mountpoint="/"}': '600x120',
   'node_filesystem_size_bytes{job="natter-machine",instance="m",fstype="ext4",mountpoint="/"}': '1000x120',
   'natter_log_lag_events{service="event-queue",instance="a"}': '0 3 0 0 9 0x115',

@@ -1,7 +1,18 @@
 /** The scripts with which the chart makes dumps and restores them, with a real PostgreSQL. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, serviceSchemas, serviceUrl } from '@natter/database';
@@ -16,6 +27,8 @@ const missing = [helm ? [] : ['helm'], binaries ? [] : ['pg_dump']].flat().join(
 describe.skipIf(missing !== '')(missing ? `the chart's backup: SKIPPED: no ${missing}` : "the chart's backup", () => {
   let servers: Servers;
   let claim: string;
+  /** Stands before the programs of Postgres in the PATH of a script. */
+  let tools: string;
   let url: string;
   beforeAll(async () => {
     servers = await bringServers({ dataDir: mkdtempSync(join(tmpdir(), 'natter-test-')) });
@@ -24,11 +37,14 @@ describe.skipIf(missing !== '')(missing ? `the chart's backup: SKIPPED: no ${mis
   afterAll(() => servers?.stop());
   beforeEach(async () => {
     claim = mkdtempSync(join(tmpdir(), 'natter-claim-'));
+    tools = mkdtempSync(join(tmpdir(), 'natter-tools-'));
     await newDatabase();
     await migrate(url, 'secret', () => undefined);
     await inPostgres('SELECT log.create_realm(1)');
   });
-  afterEach(() => rmSync(claim, { recursive: true, force: true }));
+  afterEach(() => {
+    for (const folder of [claim, tools]) rmSync(folder, { recursive: true, force: true });
+  });
 
   async function inPostgres(text: string, to = url): Promise<Record<string, unknown>[]> {
     const client = new pg.Client({ connectionString: to });
@@ -56,15 +72,18 @@ describe.skipIf(missing !== '')(missing ? `the chart's backup: SKIPPED: no ${mis
     const containers = pods.flatMap((pod) => [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])]);
     return containers.find((container) => container.name === name).args[0];
   }
-  const environment = () => ({
+  const environment = (as = url) => ({
     cwd: claim,
-    env: { ...process.env, PATH: `${binaries}:${process.env.PATH}`, URL: url },
+    env: { ...process.env, PATH: `${tools}:${binaries}:${process.env.PATH}`, URL: as },
   });
-  function run(script: string, limit = 'unlimited'): { status: number | null; output: string } {
+  function run(script: string, limit = 'unlimited', as = url): { status: number | null; output: string } {
     const args = ['-c', `ulimit -f ${limit}; exec sh -eu -c "$0"`, script];
-    const { status, stdout, stderr } = spawnSync('sh', args, { ...environment(), encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync('sh', args, { ...environment(as), encoding: 'utf8' });
     return { status, output: stdout + stderr };
   }
+  /** `$real` is the program of Postgres with this name. */
+  const replaceTool = (name: string, script: string) =>
+    writeFileSync(join(tools, name), `#!/bin/sh\nreal='${join(binaries ?? '', name)}'\n${script}\n`, { mode: 0o755 });
   const backUp = (values = {}, limit?: string) => run(scriptOf('backup', values), limit);
   const restore = (file = 'latest') => run(scriptOf('restore', { restore: file }));
   const onClaim = () => readdirSync(claim).sort();
@@ -153,5 +172,51 @@ describe.skipIf(missing !== '')(missing ? `the chart's backup: SKIPPED: no ${mis
     expect(restore()).toMatchObject({ status: 1, output: expect.stringContaining('has no data of Natter') });
     expect(restore(good)).toMatchObject({ status: 0 });
     expect(await realms()).toEqual([1]);
+  });
+
+  test('a dump is restored by a pg_restore that is newer than the server', async () => {
+    expect(backUp()).toMatchObject({ status: 0 });
+    await newDatabase();
+    // What version 17 sends; servers from 14 to 16 refuse it.
+    const setting = 'SET transaction_timeout = 0;';
+    replaceTool(
+      'pg_restore',
+      `case "$*" in
+         *--list*) exec "$real" "$@" ;;
+         *--dbname*) psql "$URL" -Xqv ON_ERROR_STOP=1 -c '${setting}' || exit 1 ;;
+       esac
+       "$real" "$@" > "$0.out"
+       status=$?
+       sed 's/^SET lock_timeout = 0;$/&\\n${setting}/' "$0.out"
+       exit $status`,
+    );
+    expect(restore()).toMatchObject({ status: 0 });
+    expect(readFileSync(join(tools, 'pg_restore.out'), 'utf8')).toMatch(/^SET lock_timeout = 0;$/m);
+    expect(await realms()).toEqual([1]);
+  });
+
+  test('a dump that is cut off leaves the database empty and fails the restore', async () => {
+    expect(backUp()).toMatchObject({ status: 0 });
+    const [file = ''] = onClaim();
+    truncateSync(join(claim, file), statSync(join(claim, file)).size - 20);
+    await newDatabase();
+    expect(restore()).toMatchObject({ status: 1, output: expect.stringContaining('cannot be read to its end') });
+    expect(await inPostgres("SELECT nspname FROM pg_namespace WHERE nspname = 'log'")).toEqual([]);
+  });
+
+  test('the password of the owner stands in no command line', async () => {
+    const password = "p%a/s:s@w?d'é";
+    await inPostgres(`CREATE ROLE chat_owner SUPERUSER LOGIN PASSWORD '${password.replace("'", "''")}'`);
+    const owner = Object.assign(new URL(url), { username: 'chat_owner', password: encodeURIComponent(password) }).href;
+    for (const name of ['psql', 'pg_dump', 'pg_restore'])
+      replaceTool(name, `printf '%s\\n' "$0 $*" >> '${join(tools, 'command-lines')}'; exec "$real" "$@"`);
+    expect(run(scriptOf('backup', {}), undefined, owner)).toMatchObject({ status: 0 });
+    await newDatabase();
+    expect(run(scriptOf('restore', { restore: 'latest' }), undefined, owner)).toMatchObject({ status: 0 });
+    const lines = readFileSync(join(tools, 'command-lines'), 'utf8');
+    for (const name of ['psql', 'pg_dump', 'pg_restore']) expect(lines).toContain(`/${name} `);
+    expect(lines).toContain('//chat_owner@');
+    expect(lines).not.toContain(encodeURIComponent(password));
+    expect(lines).not.toContain(password);
   });
 });

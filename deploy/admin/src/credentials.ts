@@ -14,7 +14,7 @@ import { postgresPassword } from './migrate.ts';
 export const credentials: Command = {
   name: 'credentials',
   usage:
-    '--format nats|redis|env|kubernetes [--postgres URL --redis URL --nats URL] [--service NAME] [--release NAME | --full-name NAME]',
+    '--format nats|redis|env|kubernetes [--redis URL --nats URL [--postgres URL]] [--service NAME] [--release NAME | --full-name NAME]',
   summary: 'Print what NATS, Redis and each service need, all derived from NATTER_SECRET',
   run: async (args, output) => {
     const print = (text: string): void => output.done(text, { text });
@@ -23,8 +23,11 @@ export const credentials: Command = {
     if (format === 'nats') print(natsAuthorization(natsPassword));
     else if (format === 'redis') print(redisAcl());
     else if (format === 'env' || format === 'kubernetes') {
-      const { postgres, redis, nats } = options;
-      if (!postgres || !redis || !nats) throw new UsageError('--postgres, --redis and --nats are needed');
+      const { redis, nats } = options;
+      // It has a password, which other users of the machine could read on a command line.
+      const postgres = options.postgres ?? process.env.NATTER_POSTGRES_ADMIN_URL;
+      if (!postgres || !redis || !nats)
+        throw new UsageError('--redis, --nats, and NATTER_POSTGRES_ADMIN_URL or --postgres are needed');
       const environments = environmentsOf({ postgres, redis, nats });
       if (format === 'kubernetes')
         print(kubernetesSecrets(options['full-name'] ?? fullNameOf(options.release ?? 'natter'), environments));

@@ -1,9 +1,27 @@
-{{- /* Network policies know a new pod only after a while. The Job's deadline ends the wait. */ -}}
-{{- define "natter.awaitPostgres" -}}
+{{- /*
+Command lines are readable for other processes: the password of $URL goes to PGPASSWORD. Network policies know a new pod only after a
+while. The Job's deadline ends the wait.
+*/ -}}
+{{- define "natter.connect" -}}
+# Replaces each %XX by the byte that it stands for.
+decoded() {
+  encoded=$1
+  while [ "$encoded" != "${encoded#*%}" ]; do
+    printf %s "${encoded%%"%"*}"
+    encoded=${encoded#*%}
+    printf %b "\\0$(printf %03o "0x${encoded%"${encoded#??}"}")"
+    encoded=${encoded#??}
+  done
+  printf %s "$encoded"
+}
+authority=${URL#*://}
+authority=${authority%%[/?]*}
+case $authority in *:*@*)
+  user=${authority%@*}
+  export PGPASSWORD="$(decoded "${user#*:}")"
+  URL="${URL%%://*}://${user%%:*}${URL#*://"$user"}" ;;
+esac
 until psql "$URL" -Xqc ''; do sleep 2; done
-{{- end -}}
-
-{{- define "natter.ask" -}}
 ask() { psql "$URL" -XqAt -v ON_ERROR_STOP=1 -c "$1"; }
 {{- end -}}
 
@@ -12,8 +30,7 @@ The roles come first: rights of the dump name them. A dump that is not whole has
 so that nothing writes an older part any more.
 */ -}}
 {{- define "natter.backupScript" -}}
-{{ include "natter.awaitPostgres" . }}
-{{ include "natter.ask" . }}
+{{ include "natter.connect" . }}
 if [ "$(ask "SELECT to_regclass('log.clock') IS NOT NULL")" != t ] || [ "$(ask 'SELECT EXISTS (SELECT FROM log.clock)')" != t ]; then
   echo 'the database has no realm: there is nothing to back up' >&2
   exit 1
@@ -74,8 +91,7 @@ that runs can log in already, and would write before the new epoch. `migrate --s
 */ -}}
 {{- define "natter.restoreScript" -}}
 {{- $latest := eq .Values.backup.restore "latest" -}}
-{{ include "natter.awaitPostgres" . }}
-{{ include "natter.ask" . }}
+{{ include "natter.connect" . }}
 mark=$(ask "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()")
 if [ "$(ask "SELECT count(*) FROM pg_namespace WHERE nspname = 'log'")" != 0 ]; then
   case $mark in "natter: restor"*) echo "nothing to restore ($mark)"; exit 0 ;; esac
@@ -100,6 +116,11 @@ for try in 1 2 3 4 5 6 7 8 9 10; do
   sleep 3
 done
 [ "$open" = 0 ] || { echo "services are connected to the database, and its owner may not end their sessions: stop them" >&2; exit 1; }
-pg_restore --single-transaction --exit-on-error --no-owner --dbname="$URL" "$file"
+# pg_restore 17 and newer sets transaction_timeout, which older servers do not know. It ends with COMMIT only if it read the whole dump;
+# without COMMIT, psql ends well and leaves nothing.
+pg_restore --single-transaction --no-owner --file=- "$file" |
+  sed '1,/^SET client_encoding/{/^SET transaction_timeout = 0;$/d;}' |
+  psql "$URL" -Xq -v ON_ERROR_STOP=1 -o /dev/null
+[ "$(ask "SELECT to_regclass('log.clock') IS NOT NULL")" = t ] || { echo "$file cannot be read to its end: name another dump" >&2; exit 1; }
 echo "restored $file"
 {{- end -}}

@@ -150,7 +150,7 @@
 {{- range $name := list "apiFrom" "metricsFrom" -}}
 {{- include "natter.checkPeers" (dict "path" (printf "networkPolicy.%s" $name) "peers" (get $policy $name)) -}}
 {{- end -}}
-{{- range $name := list "postgres" "redis" "nats" "mail" "backupCopy" "webhooks" -}}
+{{- range $name := list "postgres" "redis" "nats" "mail" "backupCopy" "webhooks" "externalContent" -}}
 {{- include "natter.checkPeers" (dict "path" (printf "networkPolicy.%s.to" $name) "peers" (get $policy $name).to) -}}
 {{- end -}}
 {{- end -}}

@@ -111,6 +111,19 @@ securityContext:
 {{- else }}{{ . }}{{ end -}}
 {{- end -}}
 
+{{- /* Only a Service inside the cluster hides the gateway from clients whose connections arrive from a node's address. */ -}}
+{{- define "natter.trustedProxies" -}}
+{{- $given := .Values.gateway.trustedProxies -}}
+{{- if not (kindIs "invalid" $given) }}{{ join "," $given -}}
+{{- else if eq .Values.gateway.service.type "ClusterIP" }}10.0.0.0/8,172.16.0.0/12,192.168.0.0/16{{ end -}}
+{{- end -}}
+
+{{- /* What a proxy must let through: a file of the largest size with its form, and forms without a file. */ -}}
+{{- define "natter.largestBody" -}}
+{{- $env := merge (dict) (.Values.services.gateway.env | default dict) .Values.defaults.env .Values.settings -}}
+{{- max 26 (add1 (int $env.NATTER_MAX_UPLOAD_MIB)) -}}m
+{{- end -}}
+
 {{- /* Environment of a service: {root, name, service} */ -}}
 {{- define "natter.env" -}}
 - name: NATTER_LOG_LEVEL
@@ -123,7 +136,7 @@ securityContext:
 {{- end }}
 {{- if eq .name "gateway" }}
 - name: NATTER_TRUSTED_PROXIES
-  value: {{ join "," .root.Values.gateway.trustedProxies | quote }}
+  value: {{ include "natter.trustedProxies" .root | quote }}
 {{- end }}
 {{- if eq .name "canary" }}
 - name: NATTER_CANARY_URL
