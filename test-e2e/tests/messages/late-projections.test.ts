@@ -1,6 +1,7 @@
 import { Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { channel, systemGroups } from '../channels/setting.ts';
+import { uploadTo } from '../upload.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -17,7 +18,10 @@ const whileHeld = <R>(
   connected(async (holder) => {
     let isHeld = true;
     await holder.query('BEGIN');
-    await holder.query(`SELECT FROM ${schema}.consumer WHERE realm_id = $1 AND name = $2 FOR UPDATE`, [realm.id, name]);
+    const position = `SELECT FROM ${schema}.consumer WHERE realm_id = $1 AND name = $2 FOR UPDATE`;
+    // In a new realm the consumer has none at first.
+    while ((await holder.query(position, [realm.id, name])).rowCount === 0)
+      await new Promise((resolve) => setTimeout(resolve, 100));
     const done = work(() => isHeld);
     await Promise.race([done.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, ms))]);
     isHeld = false;
@@ -94,4 +98,26 @@ test('a register that shows no unread messages does not wait for subscriptions',
     return [some.status, all.status, isHeld()];
   });
   expect(answers).toEqual([200, 200, true]);
+});
+
+test.each<[string, string, (id: number) => Promise<unknown>]>([
+  ['lists of muted topics', 'ended-mutes', (id) => realm.owner.ok('PATCH', `/streams/${id}`, { new_name: 'new name' })],
+  [
+    'events about the files of messages',
+    'attachment-references',
+    async (to) => {
+      const { url } = (await uploadTo(realm.owner, '/user_uploads')).body;
+      await realm.owner.ok('POST', '/messages', { type: 'channel', to, topic: 't', content: `[file](${url})` });
+    },
+  ],
+])('no request waits until %s are sent', async (_, consumer, change) => {
+  const { owner, member } = realm;
+  const id = await channel(owner, [owner, member]);
+  await member.ok('POST', '/user_topics', { stream_id: id, topic: 'noise', visibility_policy: 1 });
+  const answer = await whileHeld('messaging', consumer, 60_000, async (isHeld) => {
+    await change(id);
+    const { status } = await member.send('GET', '/messages/1000000000');
+    return [status, isHeld()];
+  });
+  expect(answer).toEqual([400, true]);
 });
