@@ -4,12 +4,16 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isRead } from '../../services/messaging/src/model/read-state.ts';
+import { pageOf } from '../../services/messaging/src/model/reading/page.ts';
+import type { Reader } from '../../services/messaging/src/model/reading/reader.ts';
+import type { Scope } from '../../services/messaging/src/model/reading/scope.ts';
 import { type UnreadAmong, unreadMessages } from '../../services/messaging/src/model/unread-messages.ts';
 import { openDatabase, openServers } from '../open-servers.ts';
 
 const realmId = 7;
 const userId = 5;
 const idRow = z.object({ id: z.number() });
+const triedRow = z.object({ count: z.number() });
 const floor = 400;
 
 /** 4,000 messages of 40 channels, and direct ones, with everything that makes a message read or unread. */
@@ -126,4 +130,19 @@ describe.each(Object.entries(planners))('with %s', (_, settings) => {
       }
     },
   );
+
+  test('the search for the first unread message that is not muted tries none behind it', async () => {
+    const ids = (expected.get('all') ?? []).map(({ id }) => id);
+    const wanted = ids[5] ?? 0;
+    await database.run(sql.unsafe`CREATE TEMPORARY SEQUENCE tried`);
+    const reader = { executor: database, meta: { realmId }, actor: { userId } } as unknown as Reader;
+    const scope = {
+      unreadAmong: 'all',
+      conditions: [sql.fragment`true`],
+      mayBeFirstUnread: sql.fragment`(nextval('tried') > 0 AND m.id >= ${wanted})`,
+    } as unknown as Scope;
+    const page = { anchor: 'first_unread', includeAnchor: false, before: 0, after: 0 };
+    expect((await pageOf(reader, scope, page)).anchor).toBe(wanted);
+    expect(await database.one(sql.type(triedRow)`SELECT last_value AS count FROM tried`)).toEqual({ count: 6 });
+  });
 });

@@ -1,5 +1,5 @@
-import type { Database } from '@natter/database';
-import { expect, test } from 'vitest';
+import type { Consumer, Database } from '@natter/database';
+import { expect, test, vi } from 'vitest';
 import { createCatchUp } from './catch-up.ts';
 
 /** Queries by their realm, which end when the test says so. */
@@ -45,4 +45,31 @@ test('concurrent requests of a realm share a query, which begins after them', as
   expect(queries.length).toBe(2);
   queries[1]?.end();
   await Promise.all(second);
+});
+
+test('a call gives up after its own longest wait', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setImmediate', 'performance'] });
+  try {
+    const seen = { number: 5, found: true, versions: {}, behind: ['late'] };
+    const database = { one: async () => seen } as unknown as Database;
+    const late = { name: 'late', types: ['message'], through: () => 4, hint: () => undefined } as unknown as Consumer;
+    const waited: (boolean | undefined)[] = [undefined, undefined];
+    for (const [index, waitMs] of [500, undefined].entries())
+      void createCatchUp(
+        database,
+        'users',
+        () => [late],
+        waitMs,
+      )(1).then(({ isComplete }) => {
+        waited[index] = isComplete;
+      });
+    await vi.advanceTimersByTimeAsync(400);
+    expect(waited).toEqual([undefined, undefined]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(waited).toEqual([false, undefined]);
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(waited).toEqual([false, false]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -15,7 +15,7 @@ export type CatchUp = (
   reader?: number | 'all',
 ) => Promise<{ isStale: boolean; realmVersion: number | undefined; isComplete: boolean }>;
 
-const waitMs = 3_000;
+const usualWaitMs = 3_000;
 const stepMs = 2;
 const lookAgainMs = 20;
 const glanceRow = z.object({ number: z.number(), found: z.boolean(), versions: z.record(z.string(), z.number()) });
@@ -44,7 +44,13 @@ function createSharedQuery<Q, A>(query: (realmId: number, asked: Q[]) => Promise
   };
 }
 
-export function createCatchUp(database: Database, schema: string, consumers: () => readonly Consumer[]): CatchUp {
+/** `waitMs`: the longest wait of a call. */
+export function createCatchUp(
+  database: Database,
+  schema: string,
+  consumers: () => readonly Consumer[],
+  waitMs = usualWaitMs,
+): CatchUp {
   const table = sql.identifier([schema, 'consumer']);
   const glance = createSharedQuery((realmId, asked: string[][]) => glanceAt(realmId, [...new Set(asked.flat())]));
   const firstLook = createSharedQuery((realmId) => look(realmId));

@@ -18,6 +18,7 @@ export { authorize, type Permits } from './authorize.ts';
 export { apartFromRequest, besideWrite } from './beside-write.ts';
 export { keptBlockBytes } from './blocks.ts';
 export * from './bus.ts';
+export { createCatchUp } from './catch-up.ts';
 export * from './config.ts';
 export { type Idle, measureCost, withoutCharge } from './cost.ts';
 export * from './file-store.ts';

@@ -169,6 +169,42 @@ const reportTo =
     log.error({ err: error, realm }, 'announcing a committed change failed; the sweep will repeat it');
   };
 
+/** Starts the consumers of a service. `awaited`: those that requests wait for. */
+function consumersOf(
+  { log, bus }: Process<CommonConfig>,
+  schema: string,
+  database: Database,
+  unitOfWork: UnitOfWork,
+): { consumers: readonly Consumer[]; awaited: readonly Consumer[]; consume: Owner['consume'] } {
+  const consumers: Consumer[] = [];
+  const awaited: Consumer[] = [];
+  /** By the name of the consumer that they follow. */
+  const followers = new Map<string, Consumer[]>();
+  const service = appenderOfSchema(schema);
+  const consume: Owner['consume'] = (options) => {
+    const { after, isAwaited } = declaredConsumer(service, options.name, Object.keys(options.on));
+    const consumer = startConsumer(database, unitOfWork, {
+      ...options,
+      after,
+      onMoved: (realmId) => {
+        options.onMoved?.(realmId);
+        for (const follower of followers.get(options.name) ?? []) follower.predecessorMoved(realmId);
+      },
+      schema,
+      onError: (error, context) => log.warn({ err: error, ...context }, 'consumer failed'),
+    });
+    consumers.push(consumer);
+    if (isAwaited) awaited.push(consumer);
+    for (const { name } of after) followers.set(name, [...(followers.get(name) ?? []), consumer]);
+    for (const type of consumer.types)
+      bus.subscribe(committedSubject(type, '*'), (_, subject) =>
+        consumer.hint(Number(subject.slice(subject.lastIndexOf('.') + 1))),
+      );
+    return consumer;
+  };
+  return { consumers, awaited, consume };
+}
+
 /** Connects commits to the log, and the bus to the answers, projections and gates of the service. */
 export function wireOwner(
   process: Process<CommonConfig>,
@@ -203,10 +239,7 @@ export function wireOwner(
     maxBytes: config.NATTER_LOG_REDIS_MIB * 1024 * 1024,
     secondsToLive: 3_600,
   });
-  const consumers: Consumer[] = [];
-  /** By the name of the consumer that they follow. */
-  const followers = new Map<string, Consumer[]>();
-  const service = appenderOfSchema(schema);
+  const { consumers, awaited, consume } = consumersOf(process, schema, database, unitOfWork);
   const stopForgetting = forgetAnswers(database, schema, (error) =>
     log.warn({ err: error }, 'deleting expired stored answers failed'),
   );
@@ -222,7 +255,7 @@ export function wireOwner(
     answers: createAnswers(database, schema),
     fingerprint,
   });
-  const catchUp = createCatchUp(database, schema, () => consumers);
+  const catchUp = createCatchUp(database, schema, () => awaited);
   bus.useCatchUp(catchUp);
   bus.useGates(gates);
   const owner: Owner = {
@@ -241,26 +274,7 @@ export function wireOwner(
     redis,
     catchUp,
     renderer,
-    consume: (options) => {
-      const { after } = declaredConsumer(service, options.name, Object.keys(options.on));
-      const consumer = startConsumer(database, unitOfWork, {
-        ...options,
-        after,
-        onMoved: (realmId) => {
-          options.onMoved?.(realmId);
-          for (const follower of followers.get(options.name) ?? []) follower.predecessorMoved(realmId);
-        },
-        schema,
-        onError: (error, context) => log.warn({ err: error, ...context }, 'consumer failed'),
-      });
-      consumers.push(consumer);
-      for (const { name } of after) followers.set(name, [...(followers.get(name) ?? []), consumer]);
-      for (const type of consumer.types)
-        bus.subscribe(committedSubject(type, '*'), (_, subject) =>
-          consumer.hint(Number(subject.slice(subject.lastIndexOf('.') + 1))),
-        );
-      return consumer;
-    },
+    consume,
     close: async (...parts) => {
       await stopAll([...parts, ...consumers.map(({ stop }) => stop), stopForgetting]);
       await renderer.close();

@@ -2,6 +2,7 @@ import {
   type Actor,
   idsOf,
   isGuest,
+  isRefusal,
   type RealmPolicy,
   type RequestMeta,
   userVisibilityOperations,
@@ -12,13 +13,21 @@ import type { Bus } from './bus.ts';
 export const limitsGuests = ({ permissions, system_groups }: RealmPolicy): boolean =>
   permissions.can_access_all_users_group !== system_groups['role:everyone'];
 
+type Viewer = Pick<Actor, 'userId' | 'role'>;
+
 export interface UserVisibility {
-  /** Users that the viewer may not see. Empty except for guests of realms that limit them. */
-  hiddenFrom(
-    viewer: Pick<Actor, 'userId' | 'role'>,
+  /**
+   * Users that the viewer may not see. Empty except for guests of realms that limit them. Possibly outdated: what is refused
+   * because of it is decided with `decideFor`.
+   */
+  hiddenFrom(viewer: Viewer, meta: RequestMeta, policy: RealmPolicy): Promise<ReadonlySet<number>>;
+  /** Decides with these users. If it refuses, and they may be outdated, it decides again with current ones. */
+  decideFor<R>(
+    viewer: Viewer,
     meta: RequestMeta,
     policy: RealmPolicy,
-  ): Promise<ReadonlySet<number>>;
+    decide: (hidden: ReadonlySet<number>) => Promise<R>,
+  ): Promise<R>;
   /** The guests who may not see this user. */
   guestsNotSeeing(userId: number, meta: RequestMeta, policy: RealmPolicy): Promise<ReadonlySet<number>>;
 }
@@ -26,15 +35,28 @@ export interface UserVisibility {
 const nobody: ReadonlySet<number> = new Set();
 
 /** Queries the users service, but only in realms that limit guests. */
-export const createUserVisibility = (bus: Bus): UserVisibility => ({
-  async hiddenFrom({ userId, role }, meta, policy) {
-    if (!isGuest({ role }) || !limitsGuests(policy)) return nobody;
-    const { hidden } = await bus.call(userVisibilityOperations.getSight, { user_id: userId }, { meta });
-    return new Set(idsOf(hidden));
-  },
-  async guestsNotSeeing(userId, meta, policy) {
-    if (!limitsGuests(policy)) return nobody;
-    const { hidden_from } = await bus.call(userVisibilityOperations.getSight, { user_id: userId }, { meta });
-    return new Set(idsOf(hidden_from));
-  },
-});
+export function createUserVisibility(bus: Bus): UserVisibility {
+  const sightOf = (user_id: number, meta: RequestMeta, until_current = false) =>
+    bus.call(userVisibilityOperations.getSight, { user_id, until_current }, { meta });
+  const isLimited = ({ role }: Viewer, policy: RealmPolicy): boolean => isGuest({ role }) && limitsGuests(policy);
+  return {
+    async hiddenFrom(viewer, meta, policy) {
+      if (!isLimited(viewer, policy)) return nobody;
+      return new Set(idsOf((await sightOf(viewer.userId, meta)).hidden));
+    },
+    async decideFor(viewer, meta, policy, decide) {
+      if (!isLimited(viewer, policy)) return decide(nobody);
+      const { hidden, is_current = true } = await sightOf(viewer.userId, meta);
+      try {
+        return await decide(new Set(idsOf(hidden)));
+      } catch (error) {
+        if (is_current || !isRefusal(error)) throw error;
+      }
+      return decide(new Set(idsOf((await sightOf(viewer.userId, meta, true)).hidden)));
+    },
+    async guestsNotSeeing(userId, meta, policy) {
+      if (!limitsGuests(policy)) return nobody;
+      return new Set(idsOf((await sightOf(userId, meta)).hidden_from));
+    },
+  };
+}

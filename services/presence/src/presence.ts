@@ -6,7 +6,7 @@ import type { HotState } from './hot-state.ts';
 import { type createPeopleShown, type createSharing, findPerson } from './people.ts';
 import type { createPresenceEvents } from './presence-events.ts';
 import { defaultHistoryDays, presencesOf } from './presences.ts';
-import type { Views } from './views.ts';
+import { noSuchUser, type Views } from './views.ts';
 import type { startWriteBehind } from './write-behind.ts';
 
 interface Sources {
@@ -75,7 +75,8 @@ export function presenceHandlers(sources: Sources): Handlers {
 
     handle(presenceOperations.getUserPresence, async ({ actor, meta }, { user_id_or_email }) => {
       const person = await findPerson(database, actor.realmId, user_id_or_email);
-      if (!person?.is_active || !(await views.mayKnow(actor, meta, person.user_id))) throw badRequest('No such user');
+      if (!person?.is_active) throw noSuchUser();
+      await views.requireKnown(actor, meta, person.user_id);
       if (person.is_bot) throw badRequest('Presence is not supported for bot users.');
       const [shown] = await peopleShown({ realmId: actor.realmId, ids: [person.user_id] });
       const presence = shown && (await hot.readOne(actor.realmId, person.user_id));

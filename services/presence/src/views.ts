@@ -1,6 +1,7 @@
 import {
   type Actor,
   type Audience,
+  badRequest,
   idSet,
   isGuest,
   nominalEmail,
@@ -31,9 +32,12 @@ export interface Receivers {
 export interface Views {
   ofActor(actor: Actor, meta: RequestMeta, format: Format): Promise<View>;
   ofUser(userId: number, meta: RequestMeta, format: Format): Promise<View>;
-  mayKnow(actor: Actor, meta: RequestMeta, userId: number): Promise<boolean>;
+  /** A user whom the actor may not see is answered like one who does not exist. */
+  requireKnown(actor: Actor, meta: RequestMeta, userId: number): Promise<void>;
   receivers(userId: number, email: string, meta: RequestMeta): Promise<Receivers[]>;
 }
+
+export const noSuchUser = () => badRequest('No such user');
 
 const nobody: ReadonlySet<number> = new Set();
 const everything: View = { omitted: nobody, emailOf: ({ email }) => email };
@@ -66,9 +70,11 @@ export function createViews(bus: Bus, database: Database, isLimited: boolean): V
       return ofActor(await bus.call(userOperations.describeActor, { user_id: userId }, { meta }), meta, format);
     },
 
-    async mayKnow(actor, meta, userId) {
-      if (!isGuest(actor)) return true;
-      return !(await userVisibility.hiddenFrom(actor, meta, await policies.get(meta, true))).has(userId);
+    async requireKnown(actor, meta, userId) {
+      if (!isGuest(actor)) return;
+      await userVisibility.decideFor(actor, meta, await policies.get(meta, true), async (hidden) => {
+        if (hidden.has(userId)) throw noSuchUser();
+      });
     },
 
     async receivers(userId, email, meta) {

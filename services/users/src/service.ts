@@ -87,7 +87,8 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   });
   const { bus, config, log } = process;
   const find = readOwnData(bus, owner.database);
-  for (const start of [acquaintanceConsumer, defaultChannelNamesConsumer, archivedChannelsConsumer]) start(owner);
+  const acquaintance = acquaintanceConsumer(owner);
+  for (const start of [defaultChannelNamesConsumer, archivedChannelsConsumer]) start(owner);
   const attempts = createAttempts(owner.redis);
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const sendInvitation = mailInvitation(mailer);
@@ -117,7 +118,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...joinHandlers(owner, seal, sendInvitation),
     ...credentialHandlers(owner, { find, seal, mailer, guesses, config, log }),
     ...accountHandlers(owner, { bus, config, seal, mailer }),
-    ...userVisibilityHandlers(owner),
+    ...userVisibilityHandlers(owner, acquaintance),
     ...botHandlers(owner, bus, seal),
     ...outgoingWebhookHandlers(owner),
     ...settingsHandlers(owner, tools),

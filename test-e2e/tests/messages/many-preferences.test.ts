@@ -92,3 +92,15 @@ test('few events notify all users who muted a moved topic', async () => {
   await expect.poll(() => eventsAfter(before, 'muted_topics')).toBe(4);
   expect(await eventsAfter(before, 'mutes_ended')).toBe(3);
 });
+
+test('lists of muted topics are sent again after a change of a channel only if they depend on it', async () => {
+  const { owner, member } = realm;
+  const id = await channel(owner, [owner, member], { invite_only: true });
+  await member.ok('POST', '/user_topics', { stream_id: id, topic: 'noise', visibility_policy: 1 });
+  const before = await send(owner, 'other', 'x');
+  const queue = await member.queue({ event_types: ['muted_topics'] });
+  await owner.ok('PATCH', `/streams/${id}`, { history_public_to_subscribers: true });
+  await owner.ok('PATCH', `/streams/${id}`, { new_name: 'with a new name' });
+  expect((await queue.next(() => true)).muted_topics.map(([name]: Json) => name)).toContain('with a new name');
+  expect(await eventsAfter(before, 'mutes_ended')).toBe(1);
+});

@@ -9,6 +9,8 @@ interface DurableConsumer {
   events: readonly EventName[];
   /** Consumers of the same service whose projections it reads. It handles an event after they have handled theirs up to it. */
   after?: readonly string[];
+  /** False if no request reads what it does: it only notifies clients. Then requests do not wait for it. */
+  isAwaited?: false;
   keeps: string;
 }
 
@@ -90,12 +92,14 @@ export const durableConsumers: readonly DurableConsumer[] = [
     service: 'messaging',
     name: 'attachment-references',
     events: ['attachments_referenced'],
+    isAwaited: false,
     keeps: 'nothing; notifies owners of files of messages that refer to them',
   },
   {
     service: 'messaging',
     name: 'ended-mutes',
     events: ['mutes_ended'],
+    isAwaited: false,
     keeps: 'nothing; sends older clients the list of muted topics',
   },
   {
@@ -144,7 +148,11 @@ export interface Predecessor {
 /**
  * The consumers that this one follows, from its declaration. Throws unless the consumer is declared with these events.
  */
-export function declaredConsumer(service: Appender, name: string, events: readonly string[]): { after: Predecessor[] } {
+export function declaredConsumer(
+  service: Appender,
+  name: string,
+  events: readonly string[],
+): { after: Predecessor[]; isAwaited: boolean } {
   const declared = find(service, name);
   if ([...declared.events].sort().join() !== [...events].sort().join())
     throw new Error(`The consumer ${name} of ${service} is declared to read ${declared.events.join(', ')}`);
@@ -152,7 +160,7 @@ export function declaredConsumer(service: Appender, name: string, events: readon
     name: predecessor,
     types: [...new Set(find(service, predecessor).events.map(typeOfName))],
   }));
-  return { after };
+  return { after, isAwaited: declared.isAwaited ?? true };
 }
 
 function find(service: Appender, name: string): DurableConsumer {

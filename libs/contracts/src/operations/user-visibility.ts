@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, string } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
-import { ids, int, json, text } from '../model/param.ts';
+import { bool, ids, int, json, text } from '../model/param.ts';
 
 const idSetSchema = z.union([z.object({ ids }), z.object({ offset: int, bits: z.string() })]);
 
@@ -16,8 +16,10 @@ export const userVisibilityOperations = {
     caller: 'internal',
     callers: ['channels', 'messaging', 'scheduler', 'presence'],
     summary: 'The users that a user may not see, and the users who may not see them. Bus only.',
-    params: { user_id: json(id) },
-    result: z.object({ hidden: idSetSchema, hidden_from: idSetSchema }),
+    /** `until_current`: waits for outdated projections until the deadline, and not only for a moment. */
+    params: { user_id: json(id), until_current: json(bool.optional()) },
+    /** `is_current` is absent from answers of the previous release, which waits longer. */
+    result: z.object({ hidden: idSetSchema, hidden_from: idSetSchema, is_current: z.boolean().optional() }),
     isReadOnly: true,
   }),
   /** Called by users when a realm begins to limit its guests; afterwards a consumer updates the projection. */

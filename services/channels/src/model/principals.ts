@@ -44,12 +44,13 @@ function resolved(
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-/** The users whom the caller may not see. Must not be called in a unit of work: it may ask another service. */
-export const hiddenFrom = async (
+/** Decides with the users whom the caller may not see. Must not be called in a unit of work: it may ask another service. */
+export const decideSeeing = async <R>(
   { policies, userVisibility }: Pick<Service, 'policies' | 'userVisibility'>,
   { actor, meta }: Pick<UserContext, 'actor' | 'meta'>,
-): Promise<ReadonlySet<number>> =>
-  isGuest(actor) ? userVisibility.hiddenFrom(actor, meta, await policies.get(meta, true)) : new Set();
+  decide: (hidden: ReadonlySet<number>) => Promise<R>,
+): Promise<R> =>
+  isGuest(actor) ? userVisibility.decideFor(actor, meta, await policies.get(meta, true), decide) : decide(new Set());
 
 const unknownPrincipal = (principal: number | string): Error =>
   badRequest(typeof principal === 'number' ? `Invalid user ID ${principal}` : `Invalid email '${principal}'`);

@@ -4,7 +4,7 @@ import { type Handlers, handle, toJson, type UserContext } from '@natter/service
 import { z } from 'zod';
 import { reading, type Service } from '../model/deciding.ts';
 import { knownChannel } from '../model/known-channel.ts';
-import { hiddenFrom } from '../model/principals.ts';
+import { decideSeeing } from '../model/principals.ts';
 import { subscriberLists } from '../model/subscriber-lists.ts';
 import { subscriptionKinds } from '../model/subscription-kinds.ts';
 import { visibleChannels } from '../model/visible-channels.ts';
@@ -68,6 +68,7 @@ async function channelsOf(executor: Executor, realmId: number, userId: number): 
 async function mustBeKnown(service: Service, executor: Executor, context: UserContext, userId: number): Promise<void> {
   if (userId === context.actor.userId) return;
   const directory = await service.directories.read(executor, context.actor.realmId);
-  if (!directory.people.has(userId) || (await hiddenFrom(service, context)).has(userId))
-    throw badRequest('No such user');
+  await decideSeeing(service, context, async (hidden) => {
+    if (!directory.people.has(userId) || hidden.has(userId)) throw badRequest('No such user');
+  });
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type Entered, mayRemove } from '../model/authorization.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { enter, type Named } from '../model/enter.ts';
-import { hiddenFrom, principalsToRemove, requireFewSubscriptions } from '../model/principals.ts';
+import { decideSeeing, principalsToRemove, requireFewSubscriptions } from '../model/principals.ts';
 import { unknownChannelName } from '../model/refusals.ts';
 import { leave } from './leave.ts';
 
@@ -14,13 +14,14 @@ export function unsubscribeHandlers(service: Service): Handlers {
   return [
     handleWrite(channelOperations.unsubscribe, async (context, params) => {
       const namesOthers = params.principals !== undefined;
-      const hidden = namesOthers ? await hiddenFrom(service, context) : nobody;
-      return deciding(service, context, async (decision) => {
-        const bots = namesOthers ? await unsubscribedSystemBots(decision) : nobody;
-        const unknown = new Set([...hidden, ...bots]);
-        const principals = principalsToRemove(decision.directory, params.principals, decision.actor, unknown);
-        return unsubscribe(decision, params.subscriptions, principals);
-      });
+      const decide = (hidden: ReadonlySet<number>) =>
+        deciding(service, context, async (decision) => {
+          const bots = namesOthers ? await unsubscribedSystemBots(decision) : nobody;
+          const unknown = new Set([...hidden, ...bots]);
+          const principals = principalsToRemove(decision.directory, params.principals, decision.actor, unknown);
+          return unsubscribe(decision, params.subscriptions, principals);
+        });
+      return namesOthers ? decideSeeing(service, context, decide) : decide(nobody);
     }),
   ];
 }

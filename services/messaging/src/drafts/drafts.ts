@@ -1,4 +1,13 @@
-import { type Actor, badRequest, draftOperations, idSet, missing, type RequestMeta, totals } from '@natter/contracts';
+import {
+  type Actor,
+  badRequest,
+  draftOperations,
+  idSet,
+  missing,
+  type RequestMeta,
+  totals,
+  type WrittenDraft,
+} from '@natter/contracts';
 import { lockFor, requireRoom, sql, VersionsChanged, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { draftColumns, draftQuery, draftsAdded, draftsOf, draftUpdated } from '../model/draft-row.ts';
@@ -11,11 +20,12 @@ export interface DraftTools extends Pick<DraftSources, 'database' | 'access'> {
 }
 
 export function draftHandlers({ database, access, policies, userVisibility }: DraftTools): Handlers {
-  const sourcesOf = async (actor: Actor, meta: RequestMeta): Promise<DraftSources> => ({
-    database,
-    access,
-    hidden: await userVisibility.hiddenFrom(actor, meta, await policies.get(meta, false)),
-  });
+  const check = async (actor: Actor, meta: RequestMeta, drafts: readonly WrittenDraft[]): Promise<CheckedDraft[]> =>
+    userVisibility.decideFor(actor, meta, await policies.get(meta, false), async (hidden) => {
+      const checked: CheckedDraft[] = [];
+      for (const draft of drafts) checked.push(await checkDraft({ database, access, hidden }, actor, meta, draft));
+      return checked;
+    });
   return [
     handle(draftOperations.getDrafts, async ({ actor }) => {
       if (!(await isOn(database, actor.realmId, actor.userId, synchronization))) throw switchedOff();
@@ -25,9 +35,7 @@ export function draftHandlers({ database, access, policies, userVisibility }: Dr
 
     handleWrite(draftOperations.createDrafts, async (context, params) => {
       const { actor, meta } = context;
-      const checked: CheckedDraft[] = [];
-      const sources = await sourcesOf(actor, meta);
-      for (const draft of params.drafts) checked.push(await checkDraft(sources, actor, meta, draft));
+      const checked = await check(actor, meta, params.drafts);
       return context.write(async (work) => {
         await requireSynchronisation(work, actor);
         const drafts = [];
@@ -44,7 +52,7 @@ export function draftHandlers({ database, access, policies, userVisibility }: Dr
       const known = await database.maybeOne(
         sql.type(draftQuery)`SELECT ${draftColumns} FROM messaging.draft WHERE ${own}`,
       );
-      const checked = known && (await checkDraft(await sourcesOf(actor, meta), actor, meta, draft));
+      const [checked] = known ? await check(actor, meta, [draft]) : [];
       return context.write(async (work) => {
         await requireSynchronisation(work, actor);
         if (!checked) throw unknownDraft();

@@ -81,9 +81,10 @@ export function typingHandlers(
       }
       const to = namedIn(params.to);
       const policy = await policies.get(meta, false);
-      const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
       const { realmId, userId } = actor;
-      const people = await namedPeople(database, { realmId, userId, hidden }, to);
+      const people = await userVisibility.decideFor(actor, meta, policy, (hidden) =>
+        namedPeople(database, { realmId, userId, hidden }, to),
+      );
       await requireOn(actor, 'send_private_typing_notifications', 'direct');
       const shown = people.map(({ user_id, email }) => ({ user_id, email }));
       const sender = shown.find(({ user_id }) => user_id === actor.userId);

@@ -1,5 +1,5 @@
 import type { LogEvent } from '@natter/contracts';
-import { type Handled, sql, type Work } from '@natter/database';
+import { type Consumer, type Handled, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { announceGained, announceLost } from './announce-visibility.ts';
@@ -15,13 +15,13 @@ export const acquaintanceTypes = ['subscription', 'acquainted'] as const;
  * Maintains the projections of shared channels and of direct conversations, of realms that limit their guests, and
  * notifies the guests.
  */
-export function acquaintanceConsumer(owner: Owner): void {
+export function acquaintanceConsumer(owner: Owner): Consumer {
   const follow = async (work: Work, event: LogEvent): Promise<Handled> => {
     if (!factOf(event) || !(await limitsGuests(work, work.realmId))) return;
     await lockRealm(work);
     if (await limitsGuests(work, work.realmId)) return applyFact(work, event, true);
   };
-  owner.consume({
+  return owner.consume({
     name: consumerName,
     on: { 'subscription/add': follow, 'subscription/remove': follow, acquainted: follow },
   });

@@ -31,11 +31,17 @@ export async function channelUpdated(work: Work, { body }: LogEvent<'stream/upda
     Object.entries(changes).map(([column, value]) => sql.fragment`${sql.identifier([column])} = ${value}`),
     sql.fragment`, `,
   );
-  await changeOfListed(work, body.stream_id, () =>
+  const write = () =>
     work.run(sql.unsafe`
-      UPDATE messaging.channel SET ${set} WHERE realm_id = ${work.realmId} AND channel_id = ${body.stream_id}`),
-  );
+      UPDATE messaging.channel SET ${set} WHERE realm_id = ${work.realmId} AND channel_id = ${body.stream_id}`);
+  const before = await channelCopy(work, work.realmId, body.stream_id);
+  if (listed.some((column) => changes[column] !== undefined && changes[column] !== before?.[column]))
+    await changeOfListed(work, body.stream_id, write);
+  else await write();
 }
+
+/** What lists of muted topics depend on. */
+const listed = ['name', 'is_private', 'is_web_public', 'is_archived'] as const;
 
 /** `name` in the body is the name before the change; a change of privacy includes dependent properties. */
 function changesOf(change: BodyOf<'stream/update'>): Partial<ChannelCopy> | undefined {

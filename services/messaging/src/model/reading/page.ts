@@ -145,6 +145,7 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
  */
 const triedUnread = 5_000;
 
+/** `unreadMessages` keeps the order of ids, and `place` counts in it. An ORDER BY would try all before it returns the first. */
 async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {
   if (!actor) return undefined;
   const { unreadAmong: among, conditions, mayBeFirstUnread } = scope;
@@ -157,7 +158,7 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
   const row = await executor.maybeOne(sql.type(idRow)`
     SELECT ${plannedEachTime} id FROM (
       SELECT m.id, ${mayBeFirstUnread} AS is_wanted, row_number() OVER () AS place FROM ${unread} m LIMIT ${triedUnread}) tried
-    WHERE is_wanted OR place = ${triedUnread} ORDER BY place LIMIT 1`);
+    WHERE is_wanted OR place = ${triedUnread} LIMIT 1`);
   return row?.id;
 }
 

@@ -24,7 +24,8 @@ export function readerOf(
     meta,
     actor,
     access,
-    hidden: async () => (actor ? userVisibility.hiddenFrom(actor, meta, await policies.get(meta, false)) : new Set()),
+    decideSeeing: async (decide) =>
+      actor ? userVisibility.decideFor(actor, meta, await policies.get(meta, false), decide) : decide(new Set()),
     readable: () => {
       readable ??= readableBy(database, meta, actor);
       return readable;
@@ -38,8 +39,8 @@ export interface Reader {
   /** Absent: without authentication, only web-public channels can be read. */
   actor: Actor | undefined;
   access: ChannelAccess;
-  /** Users whom the reader may not see. */
-  hidden: () => Promise<ReadonlySet<number>>;
+  /** Decides with the users whom the reader may not see. */
+  decideSeeing: <R>(decide: (hidden: ReadonlySet<number>) => Promise<R>) => Promise<R>;
   /** Read once, when it is first needed. */
   readable: () => Promise<Readable>;
 }

@@ -68,7 +68,7 @@ test('channels are not looked up for a guest, because permissions do not open ch
     meta,
     actor: actorOf(role),
     access,
-    hidden: async () => new Set(),
+    decideSeeing: (decide) => decide(new Set()),
     readable: async () => readable,
   });
   await scopeOf(readerOf(roles.guest), [], [1]);

@@ -260,18 +260,18 @@ export const inHome = (
   OR ${hasPolicy(userId, 2)} OR ${hasPolicy(userId, 3)})))`;
 
 /** Invisible users are not found by address. */
-async function peopleOf({ executor, meta, hidden, actor }: Reader, given: readonly (string | number)[]) {
+async function peopleOf({ executor, meta, decideSeeing, actor }: Reader, given: readonly (string | number)[]) {
   // A spectator identifies users by `user12@host` only, and finds none by a real address.
   const operand = actor ? given : given.map((one) => /^user(\d{1,9})@/.exec(String(one))?.[1] ?? one);
   const ids = operand.flatMap((one) => (typeof one === 'number' ? [one] : /^\d+$/.test(one) ? [Number(one)] : []));
   const emails = operand.filter((one): one is string => typeof one === 'string' && !/^\d+$/.test(one));
-  const unknown = emails.length > 0 ? await hidden() : new Set<number>();
+  const named = ids.length > 0 ? await findPeople(executor, meta.realmId, ids) : [];
   const addressed = emails.length > 0 ? await findPeopleByEmail(executor, meta.realmId, emails) : [];
-  const found = [
-    ...(ids.length > 0 ? await findPeople(executor, meta.realmId, ids) : []),
-    ...addressed.filter(({ user_id, is_bot }) => !unknown.has(user_id) && (actor || is_bot)),
-  ];
-  if (found.length < new Set(operand.map((one) => String(one).toLowerCase())).size)
-    throw badNarrow(`unknown user in ${operand.join(', ')}`);
-  return found;
+  const knownTo = async (hidden: ReadonlySet<number>) => {
+    const found = [...named, ...addressed.filter((one) => !hidden.has(one.user_id) && (actor || one.is_bot))];
+    if (found.length < new Set(operand.map((one) => String(one).toLowerCase())).size)
+      throw badNarrow(`unknown user in ${operand.join(', ')}`);
+    return found;
+  };
+  return emails.length > 0 ? decideSeeing(knownTo) : knownTo(new Set());
 }

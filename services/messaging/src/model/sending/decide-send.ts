@@ -56,9 +56,11 @@ export async function decideSend(
   const written = isMirrored(params) ? await authorOf({ database, authors }, request) : byActor(actor);
   const { actor: author, statedAt } = written;
   const { seenBy: reader = actor, seenBy: writer = author, linkedChannelIds = [] } = params;
-  const hidden = await userVisibility.hiddenFrom(reader, meta, policy);
-  if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
-  const destination = await findDestination({ database, channels, hidden }, request, policy, author.userId);
+  const { hidden, destination } = await userVisibility.decideFor(reader, meta, policy, async (seen) => {
+    if (author !== actor && seen.has(author.userId)) throw invalidMirrored();
+    const found = await findDestination({ database, channels, hidden: seen }, request, policy, author.userId);
+    return { hidden: seen, destination: found };
+  });
   const usesGroups = mentionsGroup(content) || (destination.kind === 'direct' && limitsDirect(policy));
   const ofGroups = usesGroups ? await groupVersions(database, actor.realmId) : {};
   const conversation = conversationOf(destination);
