@@ -96,10 +96,8 @@ afterAll(async () => {
   await database?.close();
   await system?.stop();
   names?.close();
-  for (const server of [site, internal]) {
-    server?.closeAllConnections();
-    server?.close();
-  }
+  for (const server of [site, internal]) server?.closeAllConnections();
+  for (const server of [site, internal]) server?.close();
 });
 
 async function ok(route: string, form: Answer = {}, who = system.people.owner): Promise<Answer> {
@@ -108,8 +106,9 @@ async function ok(route: string, form: Answer = {}, who = system.people.owner): 
   return body;
 }
 const wanted = (isOn: boolean) => ok('PATCH /realm', { inline_url_embed_preview: isOn });
-const send = async (content: string, form: Answer = { type: 'channel', to: 'general', topic: 'links' }) =>
-  (await ok('POST /messages', { ...form, content })).id as number;
+const topic = { type: 'channel', to: 'general', topic: 'links' };
+const send = async (content: string, form: Answer = topic, who = system.people.owner) =>
+  (await ok('POST /messages', { ...form, content }, who)).id as number;
 const shown = async (id: number): Promise<string> => (await ok(`GET /messages/${id}`)).message.content;
 
 /** Follows the changes of messages from now on. */
@@ -128,21 +127,17 @@ async function follow(who = system.people.member) {
   return {
     /** The changes of a message when it has so many. */
     changesOf: async (id: number, count = 1): Promise<Answer[]> => {
-      const found = async (): Promise<number> => {
-        await read();
-        return changes(id).length;
-      };
-      await expect.poll(found).toBeGreaterThanOrEqual(count);
+      await expect.poll(() => read().then(() => changes(id).length)).toBeGreaterThanOrEqual(count);
       return changes(id);
     },
   };
 }
 
-const jobs = async (id: number): Promise<number> =>
-  (
-    await database.one(sql.type(z.object({ n: z.number() }))`
-    SELECT count(*) AS n FROM messaging.link_preview_job WHERE message_id = ${id}`)
-  ).n;
+/** For whom the jobs of messages are. */
+const causesOf = (ids: readonly number[]) =>
+  database.any(sql.type(z.object({ caused_by: z.number() }))`
+    SELECT caused_by FROM messaging.link_preview_job WHERE message_id = ANY(${sql.array([...ids], 'int8')})`);
+const jobs = async (id: number): Promise<number> => (await causesOf([id])).length;
 const jobEnds = (id: number) => expect.poll(() => jobs(id)).toBe(0);
 const requested = (path: string) => expect.poll(() => asked.get(path) ?? 0).toBeGreaterThan(0);
 
@@ -255,12 +250,11 @@ test('a page whose name could not be resolved is shown when a name server respon
   const follower = await follow();
   const url = `http://page.example:${portOf(site)}/named-later`;
   const id = await send(url);
-  const pauseAfter = async () =>
-    (
-      await database.maybeOne(sql.type(z.object({ ms: z.number() }))`
-        SELECT extract(epoch FROM taken_until - created_at)::float8 * 1000 AS ms FROM messaging.link_preview_job
-        WHERE message_id = ${id} AND attempts = 0 AND taken_until > created_at`)
-    )?.ms ?? 0;
+  const postponed = () =>
+    database.maybeOne(sql.type(z.object({ ms: z.number() }))`
+      SELECT extract(epoch FROM taken_until - created_at)::float8 * 1000 AS ms FROM messaging.link_preview_job
+      WHERE message_id = ${id} AND attempts = 0 AND taken_until > created_at`);
+  const pauseAfter = async () => (await postponed())?.ms ?? 0;
   await expect.poll(pauseAfter).toBeGreaterThan(0);
   const first = await pauseAfter();
   await expect.poll(pauseAfter).toBeGreaterThan(first);
@@ -402,18 +396,25 @@ test('at most two jobs of a realm run in each of two processes', async () => {
   expect(most).toBeLessThanOrEqual(4);
 });
 
-test('a realm whose pages do not respond does not delay other realms', async () => {
+test('a person whose pages do not respond, and their bot, delay neither other people nor other realms', async () => {
   const host = 'neighbour.example';
   const args = ['realm', 'create', '--host', host, '--name', 'Neighbour', '--owner-email', `owner@${host}`, '--json'];
   const made = JSON.parse((await runNatter(await operatorSettings(system, dataDir), args)).printed);
   const neighbour = new Client({ url: system.url, host }, { ...made, full_name: 'Owner' });
   await neighbour.ok('PATCH', '/realm', { inline_url_embed_preview: true });
+  const { owner, member } = system.people;
+  await ok('POST /bots', { full_name: 'Linker', short_name: 'linker' });
+  const [{ username, api_key }] = (await ok('GET /bots')).bots;
+  const senders = [owner, { ...owner, email: username, api_key }];
   const ids: number[] = [];
-  for (let i = 0; i < 12; i++)
-    ids.push(await send(Array.from({ length: 24 }, (_, j) => at(`/silent/${i}/${j}`)).join(' ')));
-  const form = { type: 'direct', to: [neighbour.user_id], content: at('/neighbour') };
-  const { id } = await neighbour.ok('POST', '/messages', form);
+  const pages = (i: number) => Array.from({ length: 24 }, (_, j) => at(`/silent/${i}/${j}`)).join(' ');
+  for (let i = 0; i < 24; i++) ids.push(await send(pages(i), topic, senders[i % 2]));
+  expect(new Set((await causesOf(ids)).map(({ caused_by }) => caused_by))).toEqual(new Set([owner.user_id]));
+  const other = await send(at('/other'), topic, member);
+  const { id } = await neighbour.ok('POST', '/messages', { type: 'direct', to: [made.user_id], content: at('/near') });
   const content = async () => (await neighbour.ok('GET', `/messages/${id}`)).message.content;
-  await expect.poll(content).toContain(embed(at('/neighbour'), 'Page neighbour'));
-  expect(await Promise.all(ids.map(jobs))).toContain(1);
+  await expect.poll(content).toContain(embed(at('/near'), 'Page near'));
+  await expect.poll(() => shown(other)).toContain(embed(at('/other'), 'Page other'));
+  // More than may run at a time.
+  expect((await causesOf(ids)).length).toBeGreaterThan(4);
 });

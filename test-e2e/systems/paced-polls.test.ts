@@ -18,6 +18,26 @@ interface Polled {
   events: unknown;
 }
 
+/** Follows a new queue of direct messages as server-sent events. */
+async function streamOf(who: Credentials) {
+  const form = { event_types: ['message'], fetch_event_types: [] };
+  const { queue_id } = (await request(system.url, who, 'POST /register', form)).body;
+  const answer = await fetch(`${system.url}/api/v1/events?queue_id=${queue_id}&last_event_id=-1`, {
+    headers: { authorization: authorizationOf(who), accept: 'text/event-stream' },
+  });
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const stream = { text: '', hasEnded: false, close: () => reader?.cancel() };
+  void (async () => {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) stream.text += part.value;
+    stream.hasEnded = true;
+  })();
+  return stream;
+}
+
+/** Sends a direct message. */
+const tell = (from: Credentials, to: { user_id: number }, content: string) =>
+  request(system.url, from, 'POST /messages', { type: 'direct', to: [to.user_id], content });
+
 /** Returns a function that polls a new queue, which gets no events. */
 async function queueOf(who: Credentials): Promise<(isBlocking?: boolean) => Promise<Polled>> {
   const form = { event_types: ['realm_emoji'], fetch_event_types: [] };
@@ -44,6 +64,33 @@ test('a poll that is refused because others wait does not count', async () => {
     expect(left).toBe(limit - (served?.length ?? 0));
     expect(left).toBeGreaterThan(0);
   });
+});
+
+test('each delivery of a stream of events counts like a poll', async () => {
+  const { administrator, owner } = system.people;
+  const sent = 12;
+  await withinOneWindow(async () => {
+    const poll = await queueOf(administrator);
+    const stream = await streamOf(administrator);
+    const { remaining } = await poll();
+    for (let count = 1; count <= sent; count++) await tell(owner, administrator, `number ${count}.`);
+    await expect.poll(() => stream.text).toContain(`number ${sent}.`);
+    expect(stream.text.match(/"content":"number/g)).toHaveLength(sent);
+    await stream.close();
+    // Several events may be delivered together.
+    expect(remaining - (await poll()).remaining).toBeGreaterThan(sent / 2);
+  });
+});
+
+test('a stream of a user who polls too often ends with the time after which it may resume', async () => {
+  const { member, owner } = system.people;
+  const poll = await queueOf(member);
+  const stream = await streamOf(member);
+  while (!stream.hasEnded) {
+    await Promise.race([Promise.all(many(limit, () => poll())), new Promise((resolve) => setTimeout(resolve, 500))]);
+    await tell(owner, member, 'next');
+  }
+  expect(stream.text).toMatch(/\nretry: \d{4,5}\nevent: error\ndata: \{.*"RATE_LIMIT_HIT".*\}\n\n$/);
 });
 
 test('polls that wait are answered when their gateway stops', async () => {

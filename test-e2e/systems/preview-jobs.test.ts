@@ -19,10 +19,10 @@ afterAll(async () => {
 });
 beforeEach(() => database.run(sql.unsafe`DELETE FROM messaging.link_preview_job`));
 
-const add = (messageId: number) =>
+const add = (messageId: number, causedBy = 1) =>
   database.run(sql.unsafe`
-    INSERT INTO messaging.link_preview_job (realm_id, message_id, content_hash, urls)
-    VALUES (${realmId}, ${messageId}, 'x', '{}')`);
+    INSERT INTO messaging.link_preview_job (realm_id, message_id, content_hash, urls, caused_by)
+    VALUES (${realmId}, ${messageId}, 'x', '{}', ${causedBy})`);
 const take = async () => (await takeJobs(database, { limit: 8, perRealm: 1, running: [] }))[0];
 /** Lets the pause of all postponed jobs pass. */
 const pass = () =>
@@ -41,6 +41,25 @@ test('new jobs of a realm are taken before jobs that were postponed', async () =
   for (let count = 0; count < 5; count++) order.push((await take())?.message_id);
   expect(order.slice(0, 2)).toEqual([3, 4]);
   expect(order.slice(2).toSorted()).toEqual([1, 2, undefined]);
+});
+
+test('people of a realm take turns, however many jobs one of them has', async () => {
+  for (let messageId = 1; messageId <= 60; messageId++) await add(messageId, 1);
+  for (const person of [2, 3]) await add(60 + person, person);
+  const order: (number | undefined)[] = [];
+  for (let count = 0; count < 62; count++) order.push((await take())?.message_id);
+  for (const id of [62, 63]) expect(order.indexOf(id)).toBeLessThan(40);
+  // The jobs of one person are taken in their order.
+  expect(order.filter((id = 0) => id <= 60)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
+});
+
+test('a round takes as many jobs of a realm as may run beside those that do, each of another person', async () => {
+  for (const person of [1, 2, 3, 4]) for (const job of [1, 2]) await add(10 * person + job, person);
+  const taken = async (running: number[]) => {
+    const jobs = await takeJobs(database, { limit: 8, perRealm: 3, running });
+    return new Set(jobs.map(({ message_id }) => Math.floor(message_id / 10))).size;
+  };
+  expect([await taken([realmId, 5]), await taken([realmId, realmId, realmId]), await taken([])]).toEqual([2, 0, 3]);
 });
 
 test('a job that is postponed is over after three attempts, and never if they do not count', async () => {

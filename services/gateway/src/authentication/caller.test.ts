@@ -21,9 +21,11 @@ const actor = { realmId: 1, userId: 7 } as Actor;
 /** Callers whose limiter answers that requests come so many milliseconds too early. */
 function callersWith(aheadMs: number) {
   const asked: string[][] = [];
+  const weights: number[] = [];
   const limiter = {
-    spend: async ({ all }: Budgets, _weight: number, maxAheadMs = Number.POSITIVE_INFINITY): Promise<RateState> => {
+    spend: async ({ all }: Budgets, weight: number, maxAheadMs = Number.POSITIVE_INFINITY): Promise<RateState> => {
       asked.push(all.map(({ who }) => who));
+      weights.push(weight);
       const resetInSeconds = aheadMs / 1_000;
       return { limit: 100, remaining: 1, reset: 60, resetInSeconds, isOver: aheadMs > maxAheadMs, aheadMs };
     },
@@ -34,7 +36,7 @@ function callersWith(aheadMs: number) {
   const raw = Object.assign(new EventEmitter(), { closed: false });
   const request = { ip: '127.0.0.1' };
   const reply = { raw, request, header: () => reply };
-  return { callers, pauses, asked, raw, exchange: { request, reply } as unknown as Exchange };
+  return { callers, pauses, asked, weights, raw, exchange: { request, reply } as unknown as Exchange };
 }
 
 /** Which of the promises have settled after so many milliseconds. */
@@ -97,4 +99,13 @@ test('what a page shows of others uses neither the budget for logins nor that of
     ['files:7', 'realm'],
     ['user:7', 'bots:3', 'realm'],
   ]);
+});
+
+test('a file counts at most a whole budget with its request, so that a large one can be downloaded', async () => {
+  const { callers, weights, exchange } = callersWith(0);
+  const mebibyte = 1024 * 1024;
+  for (const who of [actor, undefined])
+    for (const size of [mebibyte, 2.5 * mebibyte, 1_024 * mebibyte])
+      await callers.countFile(size, uploadOperations.getFile, exchange, who);
+  expect(weights).toEqual([2, 99, 2, 99]);
 });

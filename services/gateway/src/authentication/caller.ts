@@ -69,8 +69,8 @@ export interface Callers {
    * all realms. Polls have their own budget, and wait instead of exceeding it.
    */
   countCall(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): Promise<void>;
-  /** Counts the size of a file or a page before it is sent without authentication: one for each further MiB. */
-  countFile(operation: Operation, exchange: Exchange, bytes: number): Promise<void>;
+  /** Counts the size of a file or a page before it is sent: one for each further MiB. */
+  countFile(bytes: number, operation: Operation, exchange: Exchange, actor: Actor | undefined): Promise<void>;
   /**
    * Counts weight that was unknown before the body was read: the weight of the parameters, and the additional weight if a
    * form selects another operation.
@@ -144,17 +144,11 @@ export function createCallers(options: {
       const state = await spend(reply, budgets, weightOf(operation), isPaced ? maxPaceMs : undefined);
       if (isPaced && state.aheadMs > 0) await pauses.pause(reply.raw, Math.min(state.aheadMs, maxPaceMs));
     },
-    countFile: async (operation, { request, reply }, bytes) => {
+    countFile: async (bytes, operation, exchange, actor) => {
       const more = Math.ceil(bytes / fileUnitBytes) - weightOf(operation);
-      if (more > 0) await spend(reply, budgetsOf(operation, request, undefined), more);
+      if (more > 0) await countMore(more, operation, exchange, actor);
     },
-    async countMore(weight, operation, { request, reply }, actor) {
-      const budgets = budgetsOf(operation, request, actor);
-      // The request itself was counted before. The sum is at most a whole budget, so it succeeds in a new window.
-      const counted = weightOf(operation) + (request.admitted?.bodyCount.weight ?? 0);
-      const left = Math.max(1, budgets.all[0].rate.limit - counted);
-      await spend(reply, budgets, Math.min(weight, left));
-    },
+    countMore,
     countBody(operation, { request, reply }, actor) {
       let size = 0;
       const count = {
@@ -174,6 +168,19 @@ export function createCallers(options: {
       return count;
     },
   };
+
+  async function countMore(
+    weight: number,
+    operation: Operation,
+    { request, reply }: Exchange,
+    actor: Actor | undefined,
+  ): Promise<void> {
+    const budgets = budgetsOf(operation, request, actor);
+    // The request itself was counted before. The sum is at most a whole budget, so it succeeds in a new window.
+    const counted = weightOf(operation) + (request.admitted?.bodyCount.weight ?? 0);
+    const left = Math.max(1, budgets.all[0].rate.limit - counted);
+    await spend(reply, budgets, Math.min(weight, left));
+  }
 
   function budgetsOf(operation: Operation | undefined, request: FastifyRequest, actor: Actor | undefined): Budgets {
     const [isFile, isPicture] = operation ? [isFileOf(operation), isPictureOf(operation)] : [false, false];

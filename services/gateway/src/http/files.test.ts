@@ -1,7 +1,8 @@
 import { ChatError, type Operation, uploadOperations } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
-import { expect, test } from 'vitest';
-import { handOver } from './files.ts';
+import { type Bus, measureCost } from '@natter/service-kit';
+import type { FastifyReply } from 'fastify';
+import { expect, test, vi } from 'vitest';
+import { handOver, sendFile } from './files.ts';
 
 const meta = { requestId: 'r', realmId: 1, client: 'test' };
 const file = { name: 'a.bin', contentType: 'application/octet-stream', bytes: Buffer.alloc(2 * 1024 * 1024, 7) };
@@ -31,4 +32,24 @@ test('a file is sent whole, each chunk once', async () => {
   const inOrder = [...chunks].sort((a, b) => a.ordinal - b.ordinal);
   expect(Buffer.concat(inOrder.map(({ bytes }) => Buffer.from(bytes, 'base64'))).equals(file.bytes)).toBe(true);
   expect([sent.size, new Set(chunks.map(({ ordinal }) => ordinal)).size]).toEqual([file.bytes.length, chunks.length]);
+});
+
+test('a request beside a download is charged with half of its CPU time', async () => {
+  let usedMs = 0;
+  vi.spyOn(process, 'cpuUsage').mockImplementation(() => ({ user: usedMs * 1_000, system: 0 }));
+  const call = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    usedMs += 200;
+    return { bytes: file.bytes.toString('base64') };
+  };
+  let chunks: AsyncIterable<Buffer> | undefined;
+  const reply = { header: () => reply, code: () => reply, send: (body: AsyncIterable<Buffer>) => (chunks = body) };
+  const request = { reply: reply as unknown as FastifyReply, asked: undefined, isHead: false };
+  sendFile({ call } as unknown as Bus, { operation: uploadOperations.getFile, meta }, { key: 'k', size: 9 }, request);
+  const spent = await measureCost(async (spentMs) => {
+    for await (const chunk of chunks ?? []) expect(chunk.length).toBe(9);
+    return spentMs();
+  });
+  expect(spent).toBe(100);
+  vi.restoreAllMocks();
 });

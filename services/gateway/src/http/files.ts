@@ -11,7 +11,7 @@ import {
   streamsBody,
   type UploadedFile,
 } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, withoutCharge } from '@natter/service-kit';
 import type { FastifyReply } from 'fastify';
 import { streamOf } from './answer-memory.ts';
 import { declaredForm } from './declared-form.ts';
@@ -126,8 +126,11 @@ export function sendFile(
 
   async function* chunks(): AsyncGenerator<Buffer> {
     for (let ordinal = Math.floor(from / fileChunkBytes); ordinal * fileChunkBytes <= to; ordinal++) {
-      const answer = await bus.call(read, { file_key: key, ordinal }, { meta });
-      const bytes = Buffer.from(answer.bytes, 'base64');
+      // The turn of the request has ended, so nobody is charged. Requests beside it must not be.
+      const bytes = await withoutCharge(async () => {
+        const answer = await bus.call(read, { file_key: key, ordinal }, { meta });
+        return Buffer.from(answer.bytes, 'base64');
+      });
       const start = ordinal * fileChunkBytes;
       // The file was deleted during the transfer: the incomplete response shows it.
       if (bytes.length === 0) throw new Error(`chunk ${ordinal} of a file is gone`);

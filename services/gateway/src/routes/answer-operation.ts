@@ -146,7 +146,7 @@ async function answerPage(
   else if (operation.session === 'form') ensureCsrfCookie(request, reply, realmUrl);
   // For HEAD, stored files are not read, so they do not count. Other content was read already.
   const size = page.file ? (isHead ? 0 : bytesOf(asked, page.file.size)) : (content?.size ?? page.body.length);
-  if (!actor) await callers.countFile(operation, call, size);
+  await callers.countFile(size, operation, call, actor);
   if (!page.file) return sendPage(reply, received, { hasForm: operation.session !== undefined, isHead });
   setPageHeaders(reply, page);
   return sendFile(bus, { operation, meta }, page.file, { reply, asked, isHead });

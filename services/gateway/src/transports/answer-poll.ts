@@ -4,7 +4,7 @@ import type { Authenticator, Credential } from '../authentication/authenticator.
 import { type Callers, type Exchange, shownBy } from '../authentication/caller.ts';
 import type { AnswerMemory } from '../http/answer-memory.ts';
 import { headerOf } from '../http/headers.ts';
-import { type Polls, pollRequestOf } from '../queues/polls.ts';
+import { type PollAnswer, type Polls, pollRequestOf } from '../queues/polls.ts';
 import { streamEvents } from './event-stream.ts';
 import { hangupOf } from './hangup.ts';
 
@@ -46,9 +46,12 @@ export async function answerPoll(
   const poller = { actor, meta, identify, hangup };
   if (isStream) {
     const hold = answers.hold(request, reply);
-    await streamEvents({ reply, hold, hangup }, asked.queueId, asked.lastEventId, (lastEventId, dontBlock = false) =>
-      polls.poll(poller, { ...asked, lastEventId, dontBlock }),
-    );
+    const next = async (lastEventId: number, isFirst = false): Promise<PollAnswer> => {
+      // The first one was counted when it was admitted. The others count, and wait, like the polls that they replace.
+      if (!isFirst) await callers.countCall(eventQueueOperations.getEvents, call, actor);
+      return polls.poll(poller, { ...asked, lastEventId, dontBlock: isFirst });
+    };
+    await streamEvents({ reply, hold, hangup }, asked.queueId, asked.lastEventId, next);
     return reply;
   }
   const { events } = await polls.poll(poller, { ...asked, dontBlock: dont_block });

@@ -8,15 +8,17 @@ import { badQueue } from '../queues/queue-life.ts';
 
 /**
  * The same queue as server-sent events: each has the event's id, so that `Last-Event-ID` resumes where a connection
- * broke. Ends when the queue ends, when a newer poll takes over, or when this process stops.
+ * broke. Ends when the queue ends, when a newer poll takes over, when its user polls too often, or when this process
+ * stops.
  */
 export async function streamEvents(
   { reply, hold, hangup }: { reply: FastifyReply; hold: (bytes: number) => boolean; hangup: Hangup },
   queueId: string,
   lastEventId: number,
-  next: (lastEventId: number) => Promise<PollAnswer>,
+  next: (lastEventId: number, isFirst?: boolean) => Promise<PollAnswer>,
 ): Promise<void> {
-  let answer = await withoutWait(next, lastEventId);
+  // The first poll does not wait, and fails like a normal request, with an HTTP status.
+  let answer = { ...(await next(lastEventId, true)), wasEnded: false };
   reply.hijack();
   reply.raw.writeHead(200, {
     ...originHeaders(reply.request.originalUrl),
@@ -41,7 +43,11 @@ export async function streamEvents(
   } catch (error) {
     const { code, message, extra } =
       error instanceof ChatError ? error : new ChatError('INTERNAL_ERROR', 'Internal server error');
-    reply.raw.write(`event: error\ndata: ${JSON.stringify({ result: 'error', msg: message, code, ...extra })}\n\n`);
+    const body = JSON.stringify({ result: 'error', msg: message, code, ...extra });
+    const afterSeconds = extra['retry-after'];
+    // An EventSource connects again after this time. It would give up at an answer with 429.
+    const retry = afterSeconds === undefined ? '' : `retry: ${Math.ceil(Number(afterSeconds) * 1_000)}\n`;
+    reply.raw.write(`${retry}event: error\ndata: ${body}\n\n`);
   }
   reply.raw.end();
 }
@@ -54,14 +60,5 @@ const drained = (response: ServerResponse): Promise<void> =>
     };
     response.on('drain', done).on('close', done);
   });
-
-/** The first poll fails like a normal request, with an HTTP status. */
-async function withoutWait(
-  next: (lastEventId: number, dontBlock?: boolean) => Promise<PollAnswer>,
-  lastEventId: number,
-): Promise<PollAnswer> {
-  const answer = await next(lastEventId, true);
-  return { ...answer, wasEnded: false };
-}
 
 const idOf = (event: string): string => event.slice(event.lastIndexOf('"id":') + 5, -1);

@@ -18,29 +18,37 @@ const maxAttempts = 3;
 /** Older previews are not added: the message has been read. */
 const maxAgeMinutes = 60;
 
+/** Whether a worker may take the job `j` now, in the time of the database. */
+const isDue = sql.fragment`(j.taken_until <= clock_timestamp() OR j.taken_until > clock_timestamp() + ${longestWait})`;
+
 /**
- * Takes jobs that no other worker has, at most `perRealm` of a realm with those that run: `running` has the realm of each. The time is that
- * of the database. Realms are found by skipping through the key, so a realm with many jobs delays no other. Jobs that
- * were never taken come first, so those that are postponed again and again delay no new ones.
+ * Takes jobs that no other worker has, at most `perRealm` of a realm with those that run: `running` has the realm of each.
+ * In a realm, people with due jobs take turns at random, each with one job. Without turns, one person with many slow jobs
+ * would delay those of all others. Jobs that were never taken come first, so those that are postponed again and again
+ * delay no new ones. People are found by skipping through an index, so many jobs of one person or realm delay no others.
  */
 export const takeJobs = (
   database: Database,
   { limit, perRealm, running }: { limit: number; perRealm: number; running: readonly number[] },
 ): Promise<readonly PreviewJob[]> =>
   database.any(sql.type(jobRow)`
-    WITH RECURSIVE realm (id) AS (
-      (SELECT realm_id FROM messaging.link_preview_job ORDER BY realm_id LIMIT 1)
+    WITH RECURSIVE person (realm_id, caused_by) AS (
+      (SELECT realm_id, caused_by FROM messaging.link_preview_job ORDER BY realm_id, caused_by LIMIT 1)
       UNION ALL
-      SELECT n.realm_id FROM realm r CROSS JOIN LATERAL (
-        SELECT realm_id FROM messaging.link_preview_job j WHERE j.realm_id > r.id ORDER BY realm_id LIMIT 1) n
+      SELECT n.realm_id, n.caused_by FROM person p CROSS JOIN LATERAL (
+        SELECT j.realm_id, j.caused_by FROM messaging.link_preview_job j
+        WHERE (j.realm_id, j.caused_by) > (p.realm_id, p.caused_by) ORDER BY j.realm_id, j.caused_by LIMIT 1) n
+    ), first AS (
+      SELECT f.realm_id, f.message_id,
+        row_number() OVER (PARTITION BY f.realm_id ORDER BY f.taken_until > '-infinity', random()) AS turn
+      FROM person p CROSS JOIN LATERAL (
+        SELECT j.realm_id, j.message_id, j.taken_until FROM messaging.link_preview_job j
+        WHERE j.realm_id = p.realm_id AND j.caused_by = p.caused_by AND ${isDue} ORDER BY j.taken_until, j.message_id LIMIT 1) f
     ), due AS (
-      SELECT d.realm_id, d.message_id FROM realm r CROSS JOIN LATERAL (
-        SELECT j.realm_id, j.message_id FROM messaging.link_preview_job j
-        WHERE j.realm_id = r.id AND (j.taken_until <= clock_timestamp() OR j.taken_until > clock_timestamp() + ${longestWait})
-        ORDER BY j.taken_until, j.message_id
-        LIMIT greatest(0, ${perRealm}::int - cardinality(array_positions(${sql.array([...running], 'int4')}, r.id)))
-        FOR UPDATE SKIP LOCKED) d
-      ORDER BY random() LIMIT ${limit}
+      SELECT j.realm_id, j.message_id FROM first f
+      JOIN messaging.link_preview_job j ON j.realm_id = f.realm_id AND j.message_id = f.message_id
+      WHERE f.turn <= ${perRealm}::int - cardinality(array_positions(${sql.array([...running], 'int4')}, f.realm_id)) AND ${isDue}
+      ORDER BY random() LIMIT ${limit} FOR UPDATE OF j SKIP LOCKED
     )
     UPDATE messaging.link_preview_job j
     SET taken_until = clock_timestamp() + make_interval(secs => ${leaseSeconds}), attempts = j.attempts + 1

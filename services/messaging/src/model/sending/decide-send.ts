@@ -98,7 +98,7 @@ export async function decideSend(
     called,
   });
   const people = { ...actor.basis, ...reader.basis, ...written.basis };
-  const parts = [message, references, jobsOfSend(content, rendered.pages), sent, preferences, webhooks];
+  const parts = [message, references, jobsOfSend(author.userId, content, rendered.pages), sent, preferences, webhooks];
   return {
     basis: { ...people, ...realmVersions(policy), ...destination.basis, ...ofGroups },
     events: [message.event, ...references.events, ...preferences.events, ...acquaintedBy(destination, policy, facts)],
