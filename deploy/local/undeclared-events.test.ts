@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import { allUndeclaredEvents, undeclaredEvents } from './undeclared-events.ts';
+import { allUndeclaredEvents, undeclaredEvents, unsentTypes } from './undeclared-events.ts';
 
 const undeclaredIn = (text: string): string[] => undeclaredEvents('services/users/src/model/fixture.ts', text);
 const found = (line: number, name: string): string => `services/users/src/model/fixture.ts:${line}: ${name}`;
 
 test('the code names only events that are declared', () => {
   expect(allUndeclaredEvents()).toEqual([]);
+});
+
+test('each declared type of event is sent by a service', () => {
+  expect(unsentTypes()).toEqual([]);
 });
 
 test('lint fails on an event that is not declared, however it is emitted', () => {

@@ -29,11 +29,34 @@ export function undeclaredEvents(path: string, text: string): string[] {
   return found;
 }
 
-/** Those of all code, except tests and the web client, which emits none. */
-export const allUndeclaredEvents = (): string[] =>
-  [...readSources(/\.ts$/)]
-    .filter(([path]) => /^(?:services|libs)\//.test(path) && !/\.test\.ts$|^services\/web\//.test(path))
-    .flatMap(([path, text]) => undeclaredEvents(path, text));
+/** All code, except tests and the web client, which emits no events. */
+const sources = (): [path: string, text: string][] =>
+  [...readSources(/\.ts$/)].filter(
+    ([path]) => /^(?:services|libs)\//.test(path) && !/\.test\.ts$|^services\/web\//.test(path),
+  );
+
+export const allUndeclaredEvents = (): string[] => sources().flatMap(([path, text]) => undeclaredEvents(path, text));
+
+/** Types of events that the contract declares, and no service sends. */
+export function unsentTypes(): string[] {
+  const sent = new Set<string>();
+  const visit = (node: Node): void => {
+    for (const type of typesSentIn(node)) sent.add(type);
+    for (const child of childrenOf(node)) visit(child);
+  };
+  for (const [path, text] of sources()) visit(parseSync(path, text).program as unknown as Node);
+  return [...new Set(declared.map(typeOfName))].filter((type) => !sent.has(type));
+}
+
+const typeOfName = (name: string): string => name.replace(/\/.*/, '');
+
+function typesSentIn(node: Node): string[] {
+  if (node.type === 'CallExpression') return namesMadeBy(node as Call).map(typeOfName);
+  if (node.type !== 'ObjectExpression') return [];
+  const values = propertiesOf(node);
+  const type = textOf(values.get('type'));
+  return type !== undefined && values.has('audience') ? [type] : [];
+}
 
 /** `*` stands for an operation that is not known. */
 const isDeclared = (name: string): boolean =>
@@ -44,10 +67,17 @@ const hasOperations = (type: string): boolean => declared.some((one) => one.star
 function namesIn(node: Node): string[] {
   if (node.type === 'ObjectExpression') return nameOfObject(node);
   if (node.type !== 'CallExpression') return [];
-  const { callee, arguments: given } = node as Node & { callee: Node & Named; arguments: Node[] };
-  if (namingFunctions.test(callee.name ?? '')) return given.flatMap((argument) => textOf(argument) ?? []);
+  const { callee, arguments: given } = node as Call;
   const method = callee.property?.name ?? callee.name;
-  return method === 'consume' && given[0] ? handledBy(given[0]) : [];
+  return method === 'consume' && given[0] ? handledBy(given[0]) : namesMadeBy(node as Call);
+}
+
+const namesMadeBy = ({ callee, arguments: given }: Call): string[] =>
+  namingFunctions.test(callee.name ?? '') ? given.flatMap((argument) => textOf(argument) ?? []) : [];
+
+interface Call extends Node {
+  callee: Node & Named;
+  arguments: Node[];
 }
 
 interface Named {

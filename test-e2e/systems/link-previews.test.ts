@@ -11,6 +11,7 @@ import { openDatabase } from '../open-servers.ts';
 import { dataDirectory, openSystem } from '../open-system.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
 import { requestOnce } from '../patience.ts';
+import { embed, linkTo, picturePath, unsigned } from './preview-html.ts';
 
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2_000, 7)]);
 /** How often each path was requested. */
@@ -26,14 +27,16 @@ let dataDir: string;
 let system: System;
 let database: Database;
 
-const page = (title: string, rest = ''): string => `<!doctype html><head><title>${title}</title>${rest}</head><p>x</p>`;
+const page = (title: string, rest = ''): string =>
+  `<!doctype html><head><title>${title}</title><meta property="og:image" content="/picture">${rest}</head><p>x</p>`;
 const described = '<meta property="og:title" content="The title"><meta name=description content="It is described">';
 const hostile = '&lt;img src=x onerror="alert(1)"&gt;"&#39;&amp;lt;';
 
 function answerOf(path: string, answer: ServerResponse): void {
   const html = (text: string) => answer.setHeader('content-type', 'text/html; charset=utf-8').end(text);
   if (path === '/picture') answer.setHeader('content-type', 'image/png').end(png);
-  else if (path === '/described') html(page('unused', `${described}<meta property="og:image" content="/picture">`));
+  else if (path === '/described') html(page('unused', described));
+  else if (path === '/imageless') html('<title>No image</title>');
   else if (path === '/hostile') html(page(hostile, `<meta name="description" content="</div><script>">`));
   else if (path === '/to-page') answer.writeHead(302, { location: '/described' }).end();
   else if (path === '/to-internal')
@@ -109,7 +112,8 @@ const wanted = (isOn: boolean) => ok('PATCH /realm', { inline_url_embed_preview:
 const topic = { type: 'channel', to: 'general', topic: 'links' };
 const send = async (content: string, form: Answer = topic, who = system.people.owner) =>
   (await ok('POST /messages', { ...form, content }, who)).id as number;
-const shown = async (id: number): Promise<string> => (await ok(`GET /messages/${id}`)).message.content;
+const content = async (id: number): Promise<string> => (await ok(`GET /messages/${id}`)).message.content;
+const shown = async (id: number): Promise<string> => unsigned(await content(id));
 
 /** Follows the changes of messages from now on. */
 async function follow(who = system.people.member) {
@@ -120,7 +124,8 @@ async function follow(who = system.people.member) {
     const { events } = await ok('GET /events', { queue_id, last_event_id: last, dont_block: true }, who);
     for (const event of events) {
       last = Math.max(last, event.id);
-      if (event.type === 'update_message') seen.push(event);
+      if (event.type === 'update_message')
+        seen.push({ ...event, rendered_content: unsigned(event.rendered_content ?? '') });
     }
   };
   const changes = (id: number): Answer[] => seen.filter(({ message_id }) => message_id === id);
@@ -168,18 +173,11 @@ async function duringFetch(
   }
 }
 
-const embed = (url: string, title: string, description = '', image = ''): string =>
-  `\n<div class="message_embed">${image}<div class="data-container"><div class="message_embed_title">` +
-  `<a href="${url}" title="${title}">${title}</a></div>${description}</div></div>`;
-const linkTo = (url: string): string => `<p><a href="${url}">${url}</a></p>`;
-
 test('a linked page is shown below the message, and an event announces the new content', async () => {
   const follower = await follow();
   const url = at('/described');
   const id = await send(url);
   const [event, ...more] = await follower.changesOf(id);
-  const path = /url\(&quot;(\/external_content\/[0-9a-f]{40}\/[0-9a-f]+)&quot;\)/.exec(event?.rendered_content)?.[1];
-  const image = `<a class="message_embed_image" href="${url}" style="background-image: url(&quot;${path}&quot;)"></a>`;
   const description = '<div class="message_embed_description">It is described</div>';
   expect(event).toEqual({
     id: expect.any(Number),
@@ -193,12 +191,13 @@ test('a linked page is shown below the message, and an event announces the new c
     stream_id: expect.any(Number),
     stream_name: 'general',
     content: url,
-    rendered_content: linkTo(url) + embed(url, 'The title', description, image),
+    rendered_content: linkTo(url) + embed(url, 'The title', description),
   });
   expect(more).toEqual([]);
   expect(await shown(id)).toBe(event?.rendered_content);
   expect((await ok(`GET /messages/${id}`)).message).not.toHaveProperty('last_edit_timestamp');
   expect((await ok(`GET /messages/${id}/history`)).message_history).toHaveLength(1);
+  const [path] = (await content(id)).match(picturePath) ?? [];
   const picture = await fetch(system.url + path);
   expect([picture.status, Buffer.from(await picture.arrayBuffer()).equals(png)]).toEqual([200, true]);
   expect(await jobs(id)).toBe(0);
@@ -240,9 +239,9 @@ test('only the beginning of an endless page is read, and a silent page delays th
   const follower = await follow();
   const id = await send([at('/silent'), at('/endless'), at('/missing.html')].join(' '));
   const [event] = await follower.changesOf(id);
-  const [content] = event?.rendered_content.split('\n<div class="message_embed">', 1) ?? [];
+  const [text] = event?.rendered_content.split('\n<div class="message_embed">', 1) ?? [];
   expect(event?.rendered_content).toBe(
-    content + embed(at('/endless'), 'Without end') + embed(at('/missing.html'), 'Page missing.html'),
+    text + embed(at('/endless'), 'Without end') + embed(at('/missing.html'), 'Page missing.html'),
   );
 });
 
@@ -266,10 +265,11 @@ test('a page whose name could not be resolved is shown when a name server respon
   expect(await jobs(id)).toBe(0);
 });
 
-test('quoted links, code, images and pages of the realm itself have no previews', async () => {
+test('quoted links, code, images, pages without an image and pages of the realm itself have no previews', async () => {
   const follower = await follow();
   const own = `${system.url}/some/page`;
-  const id = await send(`> ${at('/quoted')}\n\n\`${at('/code')}\` ${at('/image.png')} ${own} [x](${at('/named')})`);
+  const others = `${at('/image.png')} ${at('/imageless')} ${own}`;
+  const id = await send(`> ${at('/quoted')}\n\n\`${at('/code')}\` ${others} [x](${at('/named')})`);
   const [event] = await follower.changesOf(id);
   expect(event?.rendered_content.split('message_embed"').length).toBe(2);
   expect(event?.rendered_content).toContain(embed(at('/named'), 'Page named'));
@@ -342,7 +342,7 @@ test('direct and scheduled messages have previews, and only their receivers get 
   const form = { type: 'direct', to: [member.user_id, owner.user_id], content: url };
   await ok('POST /scheduled_messages', { ...form, scheduled_delivery_timestamp: Math.ceil(Date.now() / 1000) + 20 });
   const newest = async () => (await ok('GET /messages', { anchor: 'newest', num_before: 1, num_after: 0 })).messages[0];
-  await expect.poll(async () => (await newest()).content).toBe(linkTo(url) + embed(url, 'Page scheduled'));
+  await expect.poll(async () => unsigned((await newest()).content)).toBe(linkTo(url) + embed(url, 'Page scheduled'));
   expect(await other.changesOf(id, 0)).toEqual([]);
 });
 
@@ -412,8 +412,8 @@ test('a person whose pages do not respond, and their bot, delay neither other pe
   expect(new Set((await causesOf(ids)).map(({ caused_by }) => caused_by))).toEqual(new Set([owner.user_id]));
   const other = await send(at('/other'), topic, member);
   const { id } = await neighbour.ok('POST', '/messages', { type: 'direct', to: [made.user_id], content: at('/near') });
-  const content = async () => (await neighbour.ok('GET', `/messages/${id}`)).message.content;
-  await expect.poll(content).toContain(embed(at('/near'), 'Page near'));
+  const received = async () => unsigned((await neighbour.ok('GET', `/messages/${id}`)).message.content);
+  await expect.poll(received).toContain(embed(at('/near'), 'Page near'));
   await expect.poll(() => shown(other)).toContain(embed(at('/other'), 'Page other'));
   // More than may run at a time.
   expect((await causesOf(ids)).length).toBeGreaterThan(4);

@@ -28,6 +28,7 @@ export * from './model/authorization.ts';
 export * from './model/avatar.ts';
 export { limitOf, maxId } from './model/bounded.ts';
 export * from './model/channel-name.ts';
+export * from './model/default-icon.ts';
 export * from './model/error.ts';
 export { errorCauses } from './model/error-causes.ts';
 export * from './model/id-set.ts';

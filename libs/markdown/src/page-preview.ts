@@ -6,20 +6,20 @@ export interface PagePreview {
   title: string | undefined;
   description: string | undefined;
   /** The address of an image, HTTP or HTTPS. */
-  image: string | undefined;
+  image: string;
 }
 
 /**
  * The HTML of the preview of a page that a message links with `href`, which is one of `Rendered.pages`. The image is shown
- * from this server, at an address signed with the key.
+ * from this server, at an address signed with the key. Empty if readers cannot get the image: mobile clients show a preview
+ * without an image as source.
  */
 export function pagePreviewHtml(href: string, page: PagePreview, externalContentKey: string): string {
+  const image = servedFrom(page.image, { realmUrl: '', externalContentKey });
+  if (image === undefined) return '';
   const link = escapeHtml(href);
-  const image = page.image && servedFrom(page.image, { realmUrl: '', externalContentKey });
   // The signed path has no characters that end a string of CSS.
-  const shown = image
-    ? `<a class="message_embed_image" href="${link}" style="background-image: url(&quot;${escapeHtml(image)}&quot;)"></a>`
-    : '';
+  const shown = `<a class="message_embed_image" href="${link}" style="background-image: url(&quot;${escapeHtml(image)}&quot;)"></a>`;
   const title = page.title && escapeHtml(page.title);
   const titled = title ? `<div class="message_embed_title"><a href="${link}" title="${title}">${title}</a></div>` : '';
   const described = page.description

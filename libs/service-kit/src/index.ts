@@ -32,6 +32,7 @@ export * from './operations-server.ts';
 export * from './owner.ts';
 export * from './owner-metrics.ts';
 export * from './page-of-bytes.ts';
+export { pngOf } from './png.ts';
 export * from './realm-policy.ts';
 export * from './redis-users.ts';
 export { release } from './release.ts';

@@ -46,8 +46,8 @@ const part = 'Content-Disposition: form-data; name="a"';
 export const requestTargets: Record<string, Target> = {
   page: {
     seeds: [
-      '<!doctype html><head><title>A &amp; b</title><meta property="og:title" content="C"></head>',
-      "<meta name=description content='x &lt;'/><script><title></title></script><!-- --><title>\n</title",
+      '<!doctype html><head><meta property="og:image" content="/i"><title>A &amp; b</title><meta property="og:title" content="C">',
+      "<meta name=og:image content=/i><meta name=description content='x &lt;'/><script><title></title></script><!-- --><title>\n</title",
     ],
     limitMs: 200,
     run(text) {

@@ -243,7 +243,7 @@ test('GET /server_settings describes the realm without authentication', async ()
   expect(new URL(settings.realm_url).hostname).toBe(realm.host);
   expect(settings.realm_uri).toBe(settings.realm_url);
   const icon = await realm.spectator.get(`/${new URL(settings.realm_icon).pathname}`);
-  expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/svg+xml']);
+  expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/png']);
 });
 
 test('the URL of the emoji data in a register is served', async () => {

@@ -83,9 +83,48 @@ test('/avatar redirects to the picture by ID and address, and does not reveal to
   for (const path of ['', '/medium']) {
     const [status, location] = await redirectOf(realm.spectator, `/avatar/${person.user_id}${path}`);
     expect([status, location]).toEqual([302, `/user_avatars/drawn/${person.user_id}${path}`]);
-    expect((await fetched(location))[1]).toBe('image/svg+xml');
+    expect((await fetched(location))[1]).toBe('image/png');
     expect((await redirectOf(realm.member, `/avatar/999999${path}`))[1]).toBe(`/user_avatars/drawn/999999${path}`);
   }
+});
+
+/** What a client gets that follows the redirects. */
+const shown = async (who: Client, url: string): Promise<Json> => {
+  const [status, location] = await redirectOf(who, url);
+  return status === 302 ? shown(who, location) : fetched(url);
+};
+
+test('every avatar URL leads to a PNG image, and with `-medium.png` at the end of its path to the larger one', async () => {
+  const { owner } = realm;
+  const [person, plain] = [await realm.person(), await realm.person()];
+  const { avatar_url: uploaded } = (await uploadTo(person, '/users/me/avatar')).body;
+  const bot = await plain.ok('POST', '/bots', { full_name: 'Plain bot', short_name: 'plain-bot', bot_type: '1' });
+  const state = await owner.ok('POST', '/register', { fetch_event_types: ['realm_user'], client_gravatar: false });
+  const urlOf = (people: Json[], id: number): string => people.find(({ user_id }) => user_id === id)?.avatar_url;
+  const { id } = await plain.ok('POST', '/messages', { type: 'direct', to: [owner.user_id], content: 'hello' });
+  const { message } = await owner.ok('GET', `/messages/${id}`);
+  const drawn = [
+    ...[urlOf(state.realm_users, plain.user_id), urlOf(state.realm_users, bot.user_id), bot.avatar_url],
+    ...[state.cross_realm_bots[0].avatar_url, message.avatar_url, '/avatar/unknown?version=1'],
+  ];
+  expect(urlOf(state.realm_users, person.user_id)).toBe(uploaded);
+  for (const [url, is] of [[uploaded, 'uploaded'] as const, ...drawn.map((one) => [one, 'drawn'] as const)]) {
+    const standard = await shown(owner, url);
+    expect(standard, url).toEqual([200, 'image/png', expect.any(Number)]);
+    const medium = await shown(owner, url.replace('?', '-medium.png?'));
+    expect(medium, url).toEqual(await shown(owner, url.replace('?', '/medium?')));
+    // An uploaded picture has one size.
+    if (is === 'uploaded') expect(medium, url).toEqual(standard);
+    else expect(medium, url).toEqual([200, 'image/png', expect.toSatisfy((size: number) => size > standard[2])]);
+  }
+  expect(await redirectOf(owner, `/avatar/${person.user_id}-medium.png`)).toEqual([
+    302,
+    uploaded.replace('?', '/medium?'),
+  ]);
+  expect(await redirectOf(owner, `/avatar/${plain.user_id}-medium.png`)).toEqual([
+    302,
+    `/user_avatars/drawn/${plain.user_id}/medium`,
+  ]);
 });
 
 test('a missing, invalid or large picture is rejected, and any picture if the realm disables changes', async () => {
@@ -107,7 +146,7 @@ test('a missing, invalid or large picture is rejected, and any picture if the re
 test('a user without a picture has a drawn one, and the URLs of the icon and the logo redirect', async () => {
   const [status, location] = await redirectOf(realm.spectator, `/avatar/${realm.guest.user_id}`);
   expect(status).toBe(302);
-  expect((await fetched(location))[1]).toBe('image/svg+xml');
+  expect((await fetched(location))[1]).toBe('image/png');
   const { icon_url } = (await uploadTo(realm.owner, '/realm/icon')).body;
   const { pathname, search } = new URL(icon_url);
   expect(await redirectOf(realm.spectator, '/api/v1/realm/icon')).toEqual([302, `${pathname}${search}`]);

@@ -75,16 +75,6 @@ const realmChanges = typed<{ property: 'default'; data: RealmData } | PictureCha
 
 const domain = z.strictObject({ realm_domain: realmDomainSchema.strict() });
 const emoji = realmEmojiSchema.strict();
-const realmExport = z.strictObject({
-  id: int.describe('The ID of the export.'),
-  acting_user_id: int,
-  export_time: z.number(),
-  deleted_timestamp: z.number().nullable(),
-  failed_timestamp: z.number().nullable(),
-  export_url: str.nullable(),
-  pending: bool,
-  export_type: z.literal([1, 2]),
-});
 
 const event = eventsOf('users');
 const audience = 'realm' as const;
@@ -100,10 +90,6 @@ export const organizationEvents = {
     body: realmChanges,
   }),
   'realm/deactivated': event('The realm was deactivated.', { audience, body: z.strictObject({ realm_id: int }) }),
-  realm_billing: event('A request for sponsorship is pending, or no more.', {
-    audience,
-    body: propertyOf('has_pending_sponsorship_request', bool.describe('Whether a request is pending.')),
-  }),
   'realm_user_settings_defaults/update': event('New users start with another value of a setting.', {
     audience,
     body: settingChanges(realmDefaultNames),
@@ -138,17 +124,9 @@ export const organizationEvents = {
     audience,
     body: z.strictObject({ realm_linkifiers: z.array(linkifierSchema.strict()) }),
   }),
-  realm_filters: event('The linkifiers in a form that no client reads any more.', {
-    audience,
-    body: z.strictObject({ realm_filters: z.tuple([]) }),
-  }),
   realm_playgrounds: event('The code playgrounds, all of them.', {
     audience,
     body: z.strictObject({ realm_playgrounds: z.array(playgroundSchema.strict()) }),
-  }),
-  realm_export: event('The exports of the realm, all of them.', {
-    audience: 'users',
-    body: z.strictObject({ exports: z.array(realmExport) }),
   }),
   realm_export_consent: event('Somebody consents to the export of private data, or no more.', {
     audience: 'users',
@@ -163,16 +141,4 @@ export const organizationEvents = {
       }),
     },
   ),
-  restart: event('The server was upgraded.', {
-    audience,
-    body: z.strictObject({
-      zulip_version: str,
-      zulip_merge_base: str,
-      zulip_feature_level: int,
-      service_version: str,
-      service_feature_level: int,
-      server_generation: int,
-    }),
-  }),
-  web_reload_client: event('Web clients should reload.', { audience, body: z.strictObject({ immediate: bool }) }),
 };

@@ -25,10 +25,6 @@ export const ownEvents = {
     audience,
     body: z.strictObject({ alert_words: z.array(str) }),
   }),
-  has_zoom_token: users('The receiver has a token of Zoom, or none.', {
-    audience,
-    body: z.strictObject({ value: bool.describe('Whether the receiver has a token.') }),
-  }),
   push_device: users('The registration of a device for push notifications changed.', {
     audience,
     body: z.strictObject({

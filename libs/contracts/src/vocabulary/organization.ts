@@ -61,12 +61,6 @@ export const organizationMeanings = {
   export_type: 'What is exported: 1 public data, 2 everything to whose export the users consented.',
   export_consents: 'Whether each user consents to the export of private data.',
   consented: 'Whether the user consents to the export of private data.',
-  acting_user_id: 'The ID of the user who began the export.',
-  export_time: 'When the export began, in seconds since the epoch.',
-  deleted_timestamp: 'When the export was deleted, in seconds since the epoch; null if it was not.',
-  failed_timestamp: 'When the export failed, in seconds since the epoch; null if it did not.',
-  export_url: 'The address of the exported data; null if there is none.',
-  pending: 'Whether the export is being made.',
 
   create_public_stream_policy: 'Deprecated: the role that `can_create_public_channel_group` stands for, as a number.',
   create_private_stream_policy: 'Deprecated: the role that `can_create_private_channel_group` stands for, as a number.',

@@ -1,8 +1,9 @@
+import { defaultIconPath } from '@natter/contracts';
 import type { FastifyInstance } from 'fastify';
 import { noScripts } from '../http/send-page.ts';
 import { asyncApi } from './async-api.ts';
 import { openApi } from './open-api.ts';
-import { serverEmojiImage } from './server-emoji-image.ts';
+import { serverMark } from './server-mark.ts';
 
 const success = JSON.stringify({ result: 'success', msg: '' });
 
@@ -16,7 +17,8 @@ export function serveDocuments(app: FastifyInstance): void {
     // Clients ask whether they are too old; none is.
     ['/compatibility', 'application/json; charset=utf-8', success],
     // The path of the server's own emoji is built into clients.
-    ['/static/generated/emoji/images/emoji/unicode/zulip.png', 'image/png', serverEmojiImage()],
+    ['/static/generated/emoji/images/emoji/unicode/zulip.png', 'image/png', serverMark(64)],
+    [defaultIconPath, 'image/png', serverMark(256)],
   ] as const;
   for (const [url, type, text] of documents) {
     const bytes = Buffer.from(text);

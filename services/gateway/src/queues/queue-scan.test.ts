@@ -25,7 +25,7 @@ const entryOf = (number: number, event: object): LogEntry => ({
   mark: number,
   previousMark: number - 1,
   at: 0,
-  event: { type: 'restart', body: {}, audience: { users: { ids: [7] } }, ...event } as unknown as LogEntry['event'],
+  event: { type: 'alert_words', body: {}, audience: { users: { ids: [7] } }, ...event } as unknown as LogEntry['event'],
 });
 
 const scansOf = () =>

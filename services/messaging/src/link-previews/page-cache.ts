@@ -36,8 +36,9 @@ export async function cachedPages(
       AND url_hash IN (SELECT decode(h, 'hex') FROM unnest(${sql.array([...hashes.keys()], 'text')}) h)`);
   const pages = new Map<string, PagePreview | undefined>();
   for (const { url_hash, title, description, image } of rows) {
-    const page = { title: title ?? undefined, description: description ?? undefined, image: image ?? undefined };
-    pages.set(hashes.get(url_hash) ?? '', title === null && description === null ? undefined : page);
+    const page =
+      image === null ? undefined : { title: title ?? undefined, description: description ?? undefined, image };
+    pages.set(hashes.get(url_hash) ?? '', page);
   }
   return pages;
 }

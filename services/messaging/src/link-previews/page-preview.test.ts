@@ -5,7 +5,8 @@ import { maxDescriptionLength, maxImageLength, maxTitleLength, previewOf } from 
 const url = 'https://site.example/a/b?c';
 const meta = (property: string, content: string): string => `<meta property="${property}" content="${content}">`;
 const of = (html: string) => previewOf(html, url);
-const titled = (title: string) => ({ title, description: undefined, image: undefined });
+const withImage = (html: string) => of(meta('og:image', '/a.png') + html);
+const titled = (title: string) => ({ title, description: undefined, image: 'https://site.example/a.png' });
 
 test.each([
   ['<title>A</title>', titled('A')],
@@ -25,24 +26,27 @@ test.each([
   ['<textarea><title>A</title></textarea><title>B</title>', titled('B')],
   ['<p title="<title>A</title>"><title>B</title>', titled('B')],
 ])('%j is described as %j', (html, preview) => {
-  expect(of(html)).toEqual(preview);
+  expect(withImage(html)).toEqual(preview);
 });
 
-test.each([
-  '',
-  'text',
-  '<title> </title>',
-  meta('og:image', '/a.png'),
-  '<meta content="A">',
-  '<metal content=A name=og:title>',
-])('%j does not produce a preview', (html) => {
-  expect(of(html)).toBeUndefined();
-});
+test.each(['', 'text', '<title> </title>', '<meta content="A">', '<metal content=A name=og:title>'])(
+  '%j does not produce a preview',
+  (html) => {
+    expect(withImage(html)).toBeUndefined();
+  },
+);
+
+test.each(['', meta('og:image', ''), meta('og:image', 'https://')])(
+  'a page with the image %j has no preview',
+  (html) => {
+    expect(of(`<title>A</title>${meta('og:description', 'B')}${html}`)).toBeUndefined();
+  },
+);
 
 test('the Open Graph description takes precedence over that of the page', () => {
   const plain = '<meta name="Description" content="plain">';
-  expect(of(plain)?.description).toBe('plain');
-  expect(of(plain + meta('og:description', 'graph'))?.description).toBe('graph');
+  expect(withImage(plain)?.description).toBe('plain');
+  expect(withImage(plain + meta('og:description', 'graph'))?.description).toBe('graph');
 });
 
 test.each([
@@ -61,7 +65,7 @@ test.each([
 
 test('long texts are cut between characters', () => {
   const { title = '', description = '' } =
-    of(`<title>${'😀'.repeat(9_999)}</title>${meta('og:description', 'b '.repeat(9_999))}`) ?? {};
+    withImage(`<title>${'😀'.repeat(9_999)}</title>${meta('og:description', 'b '.repeat(9_999))}`) ?? {};
   expect([...title]).toEqual([...Array(maxTitleLength - 1).fill('😀'), '…']);
   expect(description.length).toBeLessThanOrEqual(maxDescriptionLength);
   expect(description.endsWith('b…')).toBe(true);
@@ -78,7 +82,7 @@ const part = fc.oneof(
 test('a preview of any page has bounded, well-formed texts without control characters', () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
-      const preview = of(parts.join(''));
+      const preview = withImage(parts.join(''));
       if (preview === undefined) return;
       for (const text of [preview.title, preview.description]) {
         if (text === undefined) continue;

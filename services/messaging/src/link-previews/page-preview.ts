@@ -7,13 +7,13 @@ export const maxDescriptionLength = 300;
 /** Longer addresses of images are ignored: each byte takes two characters of the message. */
 export const maxImageLength = 1_000;
 
-/** The preview of a page, with bounded lengths; undefined without a title and a description. `url`: its own address. */
+/** The preview of a page, with bounded lengths; undefined without an image, or without title and description. `url`: its own address. */
 export function previewOf(html: string, url: string): PagePreview | undefined {
   const facts = factsOf(html);
   const title = shortened(facts.get('og:title') ?? facts.get('title'), maxTitleLength);
   const description = shortened(facts.get('og:description') ?? facts.get('description'), maxDescriptionLength);
-  if (title === undefined && description === undefined) return undefined;
-  return { title, description, image: imageAt(facts.get('og:image'), url) };
+  const image = imageAt(facts.get('og:image'), url);
+  return image === undefined || (title ?? description) === undefined ? undefined : { title, description, image };
 }
 
 /** Without control characters, which a page uses for nothing that is shown, and cut at a character. */

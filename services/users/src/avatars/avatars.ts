@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { type AccountRow, avatarSource, avatarUrl } from '../model/account-row.ts';
 import { findAccount, noSuchUser, readAccount } from '../model/find-account.ts';
 import { checkedImage, imagePage, noImage, redirect } from '../model/images/image.ts';
+import { pngPage } from '../model/images/static-page.ts';
 import { lockRealm, readRealm } from '../model/read-realm.ts';
 import { announceAvatar, requireAvatarChanges, storeAvatar } from '../model/store-avatar.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
@@ -19,17 +20,33 @@ import { drawnPicture } from './drawn-picture.ts';
 
 const pictureRow = z.object({ content_type: z.string(), picture: z.instanceof(Buffer) });
 
+interface Picture {
+  who: string;
+  size: '' | '/medium';
+}
+
+const mediumOf = (who: string): Picture => ({ who, size: '/medium' });
+
+/** Mobile clients append `-medium.png` to the path of a picture for the larger one. The end of an address of a user is not read. */
+function pictureOf(text: string): Picture {
+  const who = /^([^@]+)-medium\.png$/.exec(text)?.[1];
+  return who === undefined ? { who: text, size: '' } : mediumOf(who);
+}
+
+const drawnPage = ({ realmId }: RequestMeta, { who, size }: Picture): Page =>
+  pngPage(drawnPicture(`${realmId} ${who}`, size === '' ? 100 : 500));
+
 export function avatarHandlers(owner: Owner): Handlers {
   const { database } = owner;
 
-  const uploaded = async (realmId: number, token: string): Promise<Page | JsonPieces> => {
+  const uploaded = async ({ realmId }: RequestMeta, { who }: Picture): Promise<Page | JsonPieces> => {
     const row = await database.maybeOne(sql.type(pictureRow)`
-      SELECT content_type, picture FROM users.avatar WHERE realm_id = ${realmId} AND token = ${token}`);
+      SELECT content_type, picture FROM users.avatar WHERE realm_id = ${realmId} AND token = ${who}`);
     return row ? imagePage({ contentType: row.content_type, bytes: row.picture }) : noImage;
   };
 
   /** The answer does not reveal whether an invisible user exists. */
-  async function leadTo(actor: Actor | undefined, meta: RequestMeta, who: string, size: '' | '/medium'): Promise<Page> {
+  async function leadTo(actor: Actor | undefined, meta: RequestMeta, { who, size }: Picture): Promise<Page> {
     const row = await known(actor, meta, who).catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
       return undefined;
@@ -62,14 +79,12 @@ export function avatarHandlers(owner: Owner): Handlers {
       }),
     ),
 
-    handle(socialOperations.avatar, async ({ actor, meta }, { who }) => leadTo(actor, meta, who, '')),
-    handle(socialOperations.mediumAvatar, async ({ actor, meta }, { who }) => leadTo(actor, meta, who, '/medium')),
-    handle(socialOperations.drawnAvatar, async ({ meta }, { who }) => drawnPicture(`${meta.realmId} ${who}`, 100)),
-    handle(socialOperations.mediumDrawnAvatar, async ({ meta }, { who }) =>
-      drawnPicture(`${meta.realmId} ${who}`, 500),
-    ),
-    handle(socialOperations.uploadedAvatar, async ({ meta }, { who }) => uploaded(meta.realmId, who)),
-    handle(socialOperations.mediumUploadedAvatar, async ({ meta }, { who }) => uploaded(meta.realmId, who)),
+    handle(socialOperations.avatar, async ({ actor, meta }, { who }) => leadTo(actor, meta, pictureOf(who))),
+    handle(socialOperations.mediumAvatar, async ({ actor, meta }, { who }) => leadTo(actor, meta, mediumOf(who))),
+    handle(socialOperations.drawnAvatar, async ({ meta }, { who }) => drawnPage(meta, pictureOf(who))),
+    handle(socialOperations.mediumDrawnAvatar, async ({ meta }, { who }) => drawnPage(meta, mediumOf(who))),
+    handle(socialOperations.uploadedAvatar, async ({ meta }, { who }) => uploaded(meta, pictureOf(who))),
+    handle(socialOperations.mediumUploadedAvatar, async ({ meta }, { who }) => uploaded(meta, mediumOf(who))),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { defaultIconPath } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 
@@ -18,12 +19,10 @@ export async function readPictures(
   );
   const of = (kind: PictureKind): [string, 'U' | 'D'] => {
     const uploaded = rows.find((row) => row.kind === kind);
-    if (!uploaded) return [pictureOf(kind === 'icon' ? 'icon' : 'logo'), 'D'];
+    if (!uploaded) return [kind === 'icon' ? defaultIconPath : '/static/natter-logo.svg', 'D'];
     return [`/user_avatars/realm/${kind}?version=${uploaded.version}`, 'U'];
   };
   return { icon: of('icon'), logo: of('logo'), night_logo: of('night_logo') };
 }
 
-/** The path of the default image. */
-const pictureOf = (kind: 'icon' | 'logo'): string => `/static/natter-${kind}.svg`;
 export const emojiDataUrl = (realmUrl: string): string => `${realmUrl}/static/emoji_data.json`;
