@@ -13,6 +13,7 @@ import type { Renderer } from '@natter/renderer';
 import type { Background, Bus, RealmPolicies, UserVisibility } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
+import { waitForPeopleAndGroups } from '../model/group-versions.ts';
 import type { MessageAccess } from '../model/message-access.ts';
 import { asCode, notice } from '../model/notice-text.ts';
 import type { ReachRules } from '../model/outgoing/guarded-request.ts';
@@ -219,9 +220,12 @@ async function withDecision(
     }
   };
   for (let attempt = 0; ; attempt++) {
-    let decided = await decide(attempt);
-    if (decided instanceof ChatError && attempt === 0) decided = await decide(1);
     try {
+      let decided = await decide(attempt);
+      if (decided instanceof ChatError) {
+        await waitForPeopleAndGroups(delivery.database, meta.realmId);
+        decided = await decide(Math.max(attempt, 1));
+      }
       return await commit(decided);
     } catch (error) {
       if (!(error instanceof VersionsChanged) || attempt + 1 === maxDecisions) throw error;
