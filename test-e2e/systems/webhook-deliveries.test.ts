@@ -203,4 +203,19 @@ describe('while a projection of this service lags', () => {
     expect(await deliverWebhook(delivery, await claimed(), () => false)).toBe('replied');
     expect(units).toEqual(['unit']);
   });
+
+  test.each(['subscription', 'stream'])('a late message is kept while %s events wait', async (type) => {
+    await lag(type);
+    await waits(lagging, 1, 1);
+    await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET created_at = now() - interval '1 hour'`);
+    const { delivery } = deliveryOf('/lagging/late', () => Promise.reject(refused()));
+    const messages = { readable: () => Promise.reject(refused()) };
+    const unreadable = { ...delivery, messages: messages as never };
+    expect(await deliverWebhook(unreadable, await claimed(), () => false)).toBe('retried');
+    expect(await rowsOf(lagging)).toEqual([{ attempts: 0, failures: 0, is_due: false }]);
+    await apply('periods');
+    await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET due_at = now()`);
+    expect(await deliverWebhook(unreadable, await claimed(), () => false)).toBe('dropped');
+    expect(await rowsOf(lagging)).toEqual([]);
+  });
 });
