@@ -29,3 +29,9 @@ BEGIN
     EXIT WHEN size >= p_bytes;
   END LOOP;
 END $$;
+
+-- Times in which no client could poll. Events of the log are kept longer by them, as queues are.
+CREATE TABLE event_queue.outage (
+  from_at timestamptz PRIMARY KEY,
+  to_at timestamptz NOT NULL
+);
