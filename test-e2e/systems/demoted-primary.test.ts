@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createUnitOfWork, serviceUrl, sql, sqlState, startConsumer } from '@natter/database';
+import { createUnitOfWork, type Database, serviceUrl, sql, sqlState, startConsumer } from '@natter/database';
 import type { Servers } from '@natter/local';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BeginEpoch, createNewEpochs } from '../../services/event-queue/src/new-epoch.ts';
 import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
 let servers: Servers;
@@ -116,6 +117,44 @@ test.each([
     expect(await bump([], { [key]: lost[key] ?? 0 })).toBe('NT409');
     expect(await bump([], { [key]: now[key] ?? 0 })).toBeUndefined();
   }
+});
+
+describe('an epoch', () => {
+  let database: Database;
+  let begin: BeginEpoch;
+  beforeAll(async () => {
+    database = openDatabase(serviceUrl(servers.postgresUrl, 'event_queue', 'secret'), 2);
+    const redis = { redis: { del: async () => 0 } };
+    const tools = { log: { error: () => undefined }, bus: { publish: () => undefined } };
+    begin = createNewEpochs({ database, redis } as never, tools as never, { epochBegan: () => undefined });
+  });
+  afterAll(() => database?.close());
+  /** A realm whose log has five entries, of which the first two are deleted. Returns the marks by number. */
+  async function fill(realmId: number): Promise<Map<number, number>> {
+    await admin.query('SELECT log.create_realm($1)', [realmId]);
+    const ticks = JSON.stringify(Array.from({ length: 5 }, () => ({ type: 'tick' })));
+    await admin.query("SELECT log.append($1, '{}', '{}', 'test', $2)", [realmId, ticks]);
+    const { rows } = await admin.query('SELECT number::int, mark FROM log.read($1, 0, 5)', [realmId]);
+    await admin.query('DELETE FROM log.event WHERE realm_id = $1 AND number < 3', [realmId]);
+    await admin.query('UPDATE log.clock SET dropped = 2, floor = 2 WHERE realm_id = $1', [realmId]);
+    return new Map(rows.map(({ number, mark }) => [number, mark]));
+  }
+  const epochOf = async (realmId: number): Promise<number> =>
+    (await admin.query('SELECT epoch FROM log.clock WHERE realm_id = $1', [realmId])).rows[0].epoch;
+
+  test('does not begin for entries that the record has or has deleted', async () => {
+    const marks = await fill(910);
+    for (const [number, mark] of marks) await begin(910, { number, mark }, 5, 1);
+    await begin(910, { number: 1, mark: 0 }, 5, 1);
+    expect(await epochOf(910)).toBe(1);
+  });
+
+  test.each([2, 3, 5, 6])('begins for an entry %d that the record lacks', async (number) => {
+    const realmId = 910 + number;
+    await fill(realmId);
+    await begin(realmId, { number, mark: 0 }, 6, 1);
+    expect(await epochOf(realmId)).toBe(2);
+  });
 });
 
 test('an event with the number of a lost one is handled', async () => {

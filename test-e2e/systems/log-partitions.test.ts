@@ -2,6 +2,7 @@ import { type Database, serviceUrl } from '@natter/database';
 import type { Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { markService } from '../../services/event-queue/src/expiry.ts';
 import { endPartitions, preparePartitions } from '../../services/event-queue/src/retention.ts';
 import { openDatabase, openServers } from '../open-servers.ts';
 
@@ -154,4 +155,38 @@ test('events stored while the clock was ahead do not prolong the life of older e
   await moveTo(3, 7, [1, 2]);
   expect((await endPartitions(database, 72))?.dropped).toEqual([old]);
   expect(await droppedOf(7)).toBe(4);
+});
+
+describe('after an outage of 30 hours, with a retention of 24 hours', () => {
+  const hours = 24;
+  const untilService = async (): Promise<void> => void (await admin.query('UPDATE event_queue.alive SET at = now()'));
+  const outages = async () => (await admin.query('SELECT FROM event_queue.outage')).rowCount;
+  beforeAll(async () => {
+    await admin.query('SELECT log.create_realm(9)');
+    await append(9, 4);
+  });
+
+  test('the events of before are kept until clients could poll for the retention', async () => {
+    const name = await moveTo(-2, 9, [1, 2]);
+    await admin.query("UPDATE event_queue.alive SET at = now() - interval '30 hours'");
+    expect((await endPartitions(database, hours))?.dropped).toEqual([]);
+    await markService(database);
+    expect((await endPartitions(database, hours))?.dropped).toEqual([]);
+    expect([await numbersOf(9), await outages()]).toEqual([[1, 2, 3, 4], 1]);
+    // A day of service later.
+    await admin.query(
+      "UPDATE event_queue.outage SET from_at = from_at - interval '24 hours', to_at = to_at - interval '24 hours'",
+    );
+    await untilService();
+    expect((await endPartitions(database, hours))?.dropped).toEqual([name]);
+    expect([await numbersOf(9), await outages()]).toEqual([[3, 4], 0]);
+  });
+
+  test('an outage that was measured with a clock that was ahead does not count', async () => {
+    const name = await moveTo(-2, 9, [3, 3]);
+    await admin.query("INSERT INTO event_queue.outage VALUES (now() - interval '1 hour', now() + interval '9 days')");
+    await untilService();
+    expect((await endPartitions(database, hours))?.dropped).toEqual([name]);
+    expect(await outages()).toBe(0);
+  });
 });

@@ -1,14 +1,31 @@
 import { execFileSync } from 'node:child_process';
-import { type createDatabase, sql } from '@natter/database';
+import { eventQueueOperations, type Operation } from '@natter/contracts';
+import { type createDatabase, type Database, type Query, sql } from '@natter/database';
+import { connectRedis, type LogRedis } from '@natter/event-log';
+import type { Servers } from '@natter/local';
 import type { System } from '@natter/local/system';
+import {
+  type Bus,
+  type CommonConfig,
+  createLogger,
+  createMetrics,
+  type Owner,
+  type Process,
+} from '@natter/service-kit';
 import { redisRefusals } from '@natter/testkit';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { createNewEpochs } from '../../services/event-queue/src/new-epoch.ts';
+import { queueHandlers } from '../../services/event-queue/src/queues.ts';
+import { readLogHandlers } from '../../services/event-queue/src/read-log.ts';
+import { startSweep } from '../../services/event-queue/src/sweep.ts';
+import { createSweepMetrics } from '../../services/event-queue/src/sweep-metrics.ts';
 import { type Answer, request } from '../api.ts';
 import { openDatabase } from '../open-servers.ts';
 import { openSystem } from '../open-system.ts';
 import { untilServed } from '../patience.ts';
+import { startStandby } from '../standby.ts';
 
 let system: System;
 beforeAll(async () => {
@@ -247,4 +264,76 @@ test('when Postgres and Redis lose the tail, gateways that delivered it end the 
   const after = await send('after');
   await expectEnd(queue.queue_id, last);
   await expectNewBeginning(...lost, after);
+});
+
+describe('a standby that lags behind', () => {
+  let standby: Servers;
+  let redis: LogRedis;
+  let primary: Database;
+  let behind: Database;
+  let queueId: string;
+  beforeAll(async () => {
+    await send('older');
+    standby = await startStandby(system.servers);
+    queueId = (await register(['message'])).queue_id;
+    await send('newer');
+    await eventually(async () => (await poll(queueId, -1)).body.events?.[0]);
+    const urls = system.urlsOf('event-queue');
+    const url = new URL(urls.postgres ?? '');
+    primary = openDatabase(url.href, 2);
+    url.port = new URL(standby.postgresUrl).port;
+    behind = openDatabase(url.href, 2);
+    redis = connectRedis(urls.redis, () => undefined);
+    await eventually(async () => redis.isUp() || undefined);
+  });
+  afterAll(async () => {
+    redis?.close();
+    await behind?.close();
+    await primary?.close();
+    await standby?.stop();
+  });
+  const bus = { publish: () => undefined, subscribe: () => undefined, onReconnect: () => undefined } as unknown as Bus;
+  const positionRow = z.object({ realm_id: z.number(), epoch: z.number() });
+  const position = () =>
+    asAdmin((admin) =>
+      admin.one(sql.type(positionRow)`
+        SELECT c.realm_id, c.epoch FROM log.clock c JOIN event_queue.queue q USING (realm_id) WHERE q.queue_id = ${queueId}`),
+    );
+
+  test('does not end the history of entries that it lacks', async () => {
+    const before = await position();
+    // As if some connections led to the standby.
+    const serverOf = (query: Query) => (/new_epoch|DELETE/.test(query.sql) ? primary : behind);
+    const database = {
+      any: (query: Query) => serverOf(query).any(query),
+      maybeOne: (query: Query) => serverOf(query).maybeOne(query),
+      one: (query: Query) => serverOf(query).one(query),
+    };
+    const outcome = Promise.withResolvers<unknown>();
+    const log = { debug: outcome.resolve, error: outcome.resolve };
+    const owner = { database, redis, appender: { catchUp: async () => undefined } } as unknown as Owner;
+    const process = { log, bus } as unknown as Process<CommonConfig>;
+    const measured = createSweepMetrics(createMetrics('test'));
+    const beginEpoch = createNewEpochs(owner, process, measured);
+    const sweep = startSweep(owner, process, { measured, beginEpoch });
+    await outcome.promise;
+    await sweep.stop();
+    expect(await position()).toEqual(before);
+    expect((await poll(queueId, -1)).body.events[0]?.message.content).toContain('newer');
+  });
+
+  test('does not answer for queues and entries that it lacks', async () => {
+    const { realm_id: realmId } = await position();
+    const owner = { database: behind, redis } as unknown as Owner;
+    const log = createLogger('test', 'fatal');
+    const handlers = [
+      ...queueHandlers(owner, bus),
+      ...readLogHandlers(owner, { log, beginEpoch: async () => undefined }),
+    ];
+    const ask = (asked: Operation, params: object) =>
+      handlers.find(({ operation }) => operation === asked)?.run({ meta: { realmId } }, params);
+    const refused = { code: '25006' };
+    await expect(ask(eventQueueOperations.getQueue, { queue_id: queueId })).rejects.toMatchObject(refused);
+    await expect(ask(eventQueueOperations.readLog, { after: 0, limit: 1 })).rejects.toMatchObject(refused);
+  });
 });

@@ -1,13 +1,19 @@
 import { ChatError } from '@natter/contracts';
 import { currentDeadline, type Database, sql, type Work } from '@natter/database';
 import type { Servers } from '@natter/local';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   deliverWebhook,
   type WebhookDelivery,
 } from '../../services/messaging/src/outgoing-webhooks/deliver-webhook.ts';
-import { claim, drop, end, leaseSeconds } from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
+import {
+  claim,
+  type DeliveryRow,
+  drop,
+  end,
+  leaseSeconds,
+} from '../../services/messaging/src/outgoing-webhooks/delivery-row.ts';
 import { startWebhookLoop } from '../../services/messaging/src/outgoing-webhooks/webhook-loop.ts';
 import { openDatabase, openServers } from '../open-servers.ts';
 import { type Endpoint, openEndpoint } from '../webhook-endpoint.ts';
@@ -156,4 +162,60 @@ test('a process that stops does not start a new post', async () => {
   await stopped;
   expect(endpoint.requestsFor(path)).toEqual([]);
   expect(await rowsOf(realmId)).toEqual([{ attempts: 0, failures: 0, is_due: false }]);
+});
+
+describe('while a projection of this service lags', () => {
+  const lagging = 900;
+  const refused = () => new ChatError('BAD_REQUEST', 'refused');
+  /** The log has an event of this type that the consumers have not applied yet. */
+  const lag = async (type: string): Promise<void> => {
+    await database.run(sql.unsafe`SELECT log.create_realm(${lagging})`);
+    await database.run(sql.unsafe`SELECT log.append(${lagging}, '{}', '{}', 'test', ${JSON.stringify([{ type }])})`);
+  };
+  /** The consumer applies all events. */
+  const apply = (name: string) =>
+    database.run(sql.unsafe`
+      INSERT INTO messaging.consumer (realm_id, name, position) SELECT ${lagging}, ${name}, number FROM log.position(${lagging})
+      ON CONFLICT (realm_id, name) DO UPDATE SET position = excluded.position`);
+  const applied = z.object({ count: z.number() });
+  const isApplied = async (name: string): Promise<boolean> =>
+    (
+      await database.one(sql.type(applied)`
+        SELECT count(*)::int FROM messaging.consumer JOIN log.position(${lagging}) p ON position = p.number
+        WHERE realm_id = ${lagging} AND name = ${name}`)
+    ).count > 0;
+  const claimed = async () => (await claim(database, { ...bot, realm_id: lagging })) as DeliveryRow;
+
+  test('a reply is not refused for what the projection lacks', async () => {
+    const path = '/lagging/reply';
+    endpoint.respond(path, (to) => to.end(JSON.stringify({ content: 'late' })));
+    await database.run(sql.unsafe`
+      INSERT INTO messaging.message (realm_id, id, sender_id, recipient_ids, content, rendered_content, client)
+      VALUES (${lagging}, 1, 1, '{1,5}', 'x', 'x', 'test')`);
+    await lag('realm_user');
+    await waits(lagging, 1, 1);
+    const decide = async () => {
+      if (await isApplied('people')) return { basis: {}, events: [], numbered: () => [] };
+      setTimeout(() => void Promise.all(['people', 'notices'].map(apply)), 500);
+      throw refused();
+    };
+    const { delivery, units } = deliveryOf(path, decide as never);
+    expect(await deliverWebhook(delivery, await claimed(), () => false)).toBe('replied');
+    expect(units).toEqual(['unit']);
+  });
+
+  test.each(['subscription', 'stream'])('a late message is kept while %s events wait', async (type) => {
+    await lag(type);
+    await waits(lagging, 1, 1);
+    await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET created_at = now() - interval '1 hour'`);
+    const { delivery } = deliveryOf('/lagging/late', () => Promise.reject(refused()));
+    const messages = { readable: () => Promise.reject(refused()) };
+    const unreadable = { ...delivery, messages: messages as never };
+    expect(await deliverWebhook(unreadable, await claimed(), () => false)).toBe('retried');
+    expect(await rowsOf(lagging)).toEqual([{ attempts: 0, failures: 0, is_due: false }]);
+    await apply('periods');
+    await database.run(sql.unsafe`UPDATE messaging.webhook_delivery SET due_at = now()`);
+    expect(await deliverWebhook(unreadable, await claimed(), () => false)).toBe('dropped');
+    expect(await rowsOf(lagging)).toEqual([]);
+  });
 });

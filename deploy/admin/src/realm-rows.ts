@@ -10,6 +10,7 @@ interface Table {
 /** Tables without rows of realms. The clock and the realm itself are deleted apart, at the beginning and at the end. */
 const ofNoRealm = new Set([
   'event_queue.alive',
+  'event_queue.outage',
   'log.clock',
   'log.writer',
   'messaging.external_content_secret',

@@ -76,8 +76,32 @@ async function endOutage(database: Database, at: string): Promise<void> {
       SELECT count(*) AS count, max(queue_id) AS last FROM extended`);
     last = extended.count === extendedAtOnce ? extended.last : null;
   }
-  await database.run(sql.unsafe`UPDATE event_queue.alive SET at = now() WHERE at = ${since}`);
+  await database.run(sql.unsafe`
+    WITH ended AS (UPDATE event_queue.alive SET at = now() WHERE at = ${since} RETURNING at)
+    INSERT INTO event_queue.outage (from_at, to_at) SELECT ${since}, at FROM ended`);
 }
+
+/**
+ * The outages, with the present one, that the last hours of service contain. Those that seem to end in the future were measured
+ * with a wrong clock.
+ */
+const outagesWithin = (hours: number): Fragment => sql.fragment`
+  SELECT from_at, to_at FROM (
+    SELECT from_at, to_at, now() - to_at - coalesce(sum(to_at - from_at) OVER (
+      ORDER BY to_at DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), '0') AS served_since
+    FROM (
+      SELECT from_at, to_at FROM event_queue.outage WHERE to_at <= clock_timestamp()
+      UNION ALL SELECT at, now() FROM event_queue.alive WHERE at < now() - make_interval(secs => ${outageSeconds})) every) counted
+  WHERE served_since < make_interval(hours => ${hours})`;
+
+/** How much longer events are kept than for these hours, so that queues that live through outages find them. */
+export const outageHours = (hours: number): Fragment => sql.fragment`
+  SELECT ceil(coalesce(extract(epoch FROM sum(to_at - from_at)), 0) / 3600)::int FROM (${outagesWithin(hours)}) outage`;
+
+export const forgetOutages = (database: Database, hours: number): Promise<number> =>
+  database.run(
+    sql.unsafe`DELETE FROM event_queue.outage WHERE from_at NOT IN (SELECT from_at FROM (${outagesWithin(hours)}) recent)`,
+  );
 
 /** Extends the life of queues that are polled; returns those that are alive. */
 export async function touchQueues(database: Database, realmId: number, ids: readonly string[]): Promise<string[]> {

@@ -7,19 +7,20 @@ import { endQueues, lives, markService, touchQueues } from './expiry.ts';
 import { forget, remember } from './record-cache.ts';
 
 const countRow = z.object({ count: z.number() });
-const recordRow = z.object({ record: queueRecordSchema });
+const recordRow = z.object({ record: queueRecordSchema.nullable() });
 
 export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
-  // After a restart of gateways, or without Redis, all clients poll at once.
+  // After a restart of gateways, or without Redis, all clients poll at once. The position is read for queues that are not
+  // found as well, because a standby that lags behind may not have them yet, and refuses it.
   const find = createBatcher(async (asked: { realmId: number; queueId: string }[]) => {
     const rows = await database.any(sql.type(recordRow)`
       SELECT q.record FROM ${sql.unnest(
         asked.map(({ realmId, queueId }) => [realmId, queueId]),
         ['int4', 'text'],
       )} AS a (realm_id, queue_id)
-      JOIN event_queue.queue q ON q.queue_id = a.queue_id AND q.realm_id = a.realm_id, LATERAL log.position(q.realm_id) p
-      WHERE ${lives} AND q.epoch = p.epoch`);
-    const found = new Map(rows.map(({ record }) => [record.queue_id, record]));
+      CROSS JOIN LATERAL log.position(a.realm_id) p LEFT JOIN event_queue.queue q
+        ON q.queue_id = a.queue_id AND q.realm_id = a.realm_id AND q.epoch = p.epoch AND ${lives}`);
+    const found = new Map(rows.flatMap(({ record }) => (record ? [[record.queue_id, record]] : [])));
     return asked.map(({ realmId, queueId }) => {
       const record = found.get(queueId);
       return record?.realm_id === realmId ? record : undefined;

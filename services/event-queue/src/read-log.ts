@@ -35,7 +35,8 @@ export function readLogHandlers(
           { realm: realmId, number: after, record: clock.number },
           'the record lacks an entry that a gateway has',
         );
-        await beginEpoch(realmId, Math.min(Math.max(after, clock.number), clock.number + maxLost), clock.epoch);
+        const beyond = Math.min(Math.max(after, clock.number), clock.number + maxLost);
+        await beginEpoch(realmId, { number: after, mark }, beyond, clock.epoch);
         entries = [];
         clock = await position(realmId);
       }

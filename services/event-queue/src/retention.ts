@@ -1,6 +1,7 @@
 import { type Database, type Executor, executor, sql, tryDatabaseLock, withDeadline } from '@natter/database';
 import { Gauge, type Logger, type Metrics, repeat } from '@natter/service-kit';
 import { z } from 'zod';
+import { forgetOutages, outageHours } from './expiry.ts';
 
 /** Without a partition of today nothing can be written, for example after a jump of the clock. Usually it exists. */
 const prepareEveryMs = 1_500;
@@ -55,9 +56,9 @@ export async function preparePartitions(database: Database): Promise<void> {
 }
 
 /**
- * Ends each partition that is older than the retention: floors are raised in batches, then it is detached without
- * waiting for readers, then dropped. Each step can be interrupted; the next process continues there. Undefined if
- * another process is doing this.
+ * Ends each partition that is older than the retention, in which outages do not count: floors are raised in batches, then
+ * it is detached without waiting for readers, then dropped. Each step can be interrupted; the next process continues there.
+ * Undefined if another process is doing this.
  */
 export async function endPartitions(database: Database, hours: number): Promise<Retention | undefined> {
   // No other one can be detached before. On the connection of the lock: its transaction may have a snapshot, for which
@@ -65,9 +66,10 @@ export async function endPartitions(database: Database, hours: number): Promise<
   await asOnlyOne(database, (own) => finishDetaching(own, sql.fragment`true`));
   return asOnlyOne(database, async () => {
     const dropped: string[] = [];
+    await forgetOutages(database, hours);
     for (;;) {
       const expired = await database.maybeOne(
-        sql.type(expiredRow)`SELECT name, state FROM log.expired_partition(${hours})`,
+        sql.type(expiredRow)`SELECT name, state FROM log.expired_partition(${hours} + (${outageHours(hours)}))`,
       );
       // The same partition again: it could not be dropped.
       if (!expired || dropped.includes(expired.name)) return { dropped, heldBackBy: undefined };

@@ -23,7 +23,7 @@ export const eventQueueConfig = commonConfig.extend({
     .min(1)
     .default(72)
     .describe(
-      'How long events are kept at least, and up to a day longer; also the longest time a queue may go without a poll',
+      'How long events are kept at least, outages not counted, and up to a day longer; also the longest time a queue may go without a poll',
     ),
 });
 type Config = z.output<typeof eventQueueConfig>;

@@ -208,7 +208,7 @@ export function startSweep(
       () => undefined,
     );
     if (await hasGenuine(redis, verifier, realmId, end))
-      return beginEpoch(realmId, Math.max(end.number, position.number), position.epoch);
+      return beginEpoch(realmId, end, Math.max(end.number, position.number), position.epoch);
     log.error(
       { realm: realmId, number: end.number },
       'the log in Redis ends with an entry that no service signed; it is rebuilt from the record',

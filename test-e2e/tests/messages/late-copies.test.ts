@@ -35,6 +35,34 @@ test('a message to a user whose deactivation was answered is refused', async () 
   expect([status, body.msg]).toEqual([400, `'${friend.email}' is no longer using this server.`]);
 });
 
+test('a scheduled message is sent to a user whose reactivation messaging applies late', async () => {
+  const [author, friend] = [await realm.person(), await realm.person()];
+  const form = { type: 'direct', to: [friend.user_id], content: 'later' };
+  const at = Math.floor(Date.now() / 1_000) + 3_600;
+  await author.ok('POST', '/scheduled_messages', { ...form, scheduled_delivery_timestamp: at });
+  await realm.owner.ok('DELETE', `/users/${friend.user_id}`);
+  expect((await author.send('POST', '/messages', form)).status).toBe(400);
+  const scheduled = async () => (await author.ok('GET', '/scheduled_messages')).scheduled_messages as Json[];
+  const makeDue = () =>
+    connected((client) =>
+      client.query('UPDATE messaging.scheduled_message SET due_at = now() WHERE realm_id = $1 AND sender_id = $2', [
+        realm.id,
+        author.user_id,
+      ]),
+    );
+  await askBefore(
+    () => realm.owner.ok('POST', `/users/${friend.user_id}/reactivate`),
+    async () => {
+      await makeDue();
+      const isEnded = async () => (await scheduled()).every(({ failed }) => failed);
+      await expect.poll(isEnded).toBe(true);
+      return author.send('GET', '/scheduled_messages', {});
+    },
+    4_000,
+  );
+  expect(await scheduled()).toEqual([]);
+});
+
 test.each<[string, string, () => Promise<unknown>]>([
   ['name', 'sender_full_name', () => realm.member.ok('PATCH', '/settings', { full_name: 'Renamed Member' })],
   ['picture', 'avatar_url', () => uploadTo(realm.member, '/users/me/avatar')],

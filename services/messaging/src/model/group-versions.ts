@@ -23,6 +23,10 @@ export async function groupVersions(
   const versions = await executor.any(
     sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${sql.array(keys, 'text')})`,
   );
-  await waitForConsumers(executor, realmId, consumers);
+  await waitForPeopleAndGroups(executor, realmId);
   return Object.fromEntries(versions.map(({ key, version }) => [key, version]));
 }
+
+/** Waits until the projections on which sends are refused contain what was committed before the call. */
+export const waitForPeopleAndGroups = (executor: Executor, realmId: number): Promise<void> =>
+  waitForConsumers(executor, realmId, consumers);

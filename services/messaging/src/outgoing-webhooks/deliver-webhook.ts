@@ -13,12 +13,14 @@ import type { Renderer } from '@natter/renderer';
 import type { Background, Bus, RealmPolicies, UserVisibility } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
+import { waitForPeopleAndGroups } from '../model/group-versions.ts';
 import type { MessageAccess } from '../model/message-access.ts';
 import { asCode, notice } from '../model/notice-text.ts';
 import type { ReachRules } from '../model/outgoing/guarded-request.ts';
 import { messageObjects } from '../model/reading/message-object.ts';
 import type { DecideSend } from '../model/sending/decide-planned.ts';
 import { isContested } from '../model/sending/send-params.ts';
+import { waitForConsumers } from '../model/wait-for-consumers.ts';
 import { callWebhook } from './call-webhook.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
 import {
@@ -61,6 +63,11 @@ interface Called {
 }
 
 const maxDecisions = 5;
+/** Maintains what a bot may read: the times of subscriptions and the privacy of channels. */
+const periods = [
+  { name: 'periods', type: 'subscription' },
+  { name: 'periods', type: 'stream' },
+];
 /** So that the lease leaves time to post the message and to store the outcome. */
 const prepareMs = 8_000;
 
@@ -93,12 +100,15 @@ async function tryToDeliver(
     await drop(delivery.database, row);
     return 'failed';
   }
-  const preparing = withDeadline(prepareMs, () => untilDeadline(prepare(delivery, row)));
+  const preparing = withDeadline(prepareMs, () => untilDeadline(prepareOnCurrent(delivery, row)));
   const called = await preparing.catch(async (error: unknown) => {
+    const isBehind = error instanceof VersionsChanged;
     // Until now nothing was posted. Later outages count as attempts, so that the bot does not get the message for hours.
-    if (isOutage(error)) await repeatSoon(delivery.database, row);
+    if (isOutage(error) || isBehind) await repeatSoon(delivery.database, row);
+    if (isBehind) return 'behind' as const;
     throw error;
   });
+  if (called === 'behind') return 'retried';
   if (called === 'unreadable' && (await postponeUnreadable(delivery.database, row))) return 'retried';
   if (called === 'unreadable' || called === 'inactive') {
     await drop(delivery.database, row);
@@ -120,6 +130,14 @@ async function tryToDeliver(
     await fail(delivery, row, called, error);
     return 'failed';
   }
+}
+
+/** A message that will be dropped if it is unreadable is read on a current projection. Throws `VersionsChanged` if that lags. */
+async function prepareOnCurrent(delivery: WebhookDelivery, row: DeliveryRow): ReturnType<typeof prepare> {
+  const called = await prepare(delivery, row);
+  if (called !== 'unreadable' || !row.is_late) return called;
+  await waitForConsumers(delivery.database, row.realm_id, periods);
+  return prepare(delivery, row);
 }
 
 /**
@@ -219,9 +237,12 @@ async function withDecision(
     }
   };
   for (let attempt = 0; ; attempt++) {
-    let decided = await decide(attempt);
-    if (decided instanceof ChatError && attempt === 0) decided = await decide(1);
     try {
+      let decided = await decide(attempt);
+      if (decided instanceof ChatError) {
+        await waitForPeopleAndGroups(delivery.database, meta.realmId);
+        decided = await decide(Math.max(attempt, 1));
+      }
       return await commit(decided);
     } catch (error) {
       if (!(error instanceof VersionsChanged) || attempt + 1 === maxDecisions) throw error;

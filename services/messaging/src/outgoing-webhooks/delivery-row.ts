@@ -23,7 +23,7 @@ export const leaseSeconds = 30;
 const doublings = 7;
 /** Attempts of one message, however they end. */
 export const maxAttempts = 12;
-/** The projections of this service contain within this time what the bot may read. */
+/** The projections of this service usually contain within this time what the bot may read. */
 const readableWithinMinutes = 5;
 /** Messages of a bot that one process posts at a time. */
 export const atOncePerBot = 4;
@@ -90,7 +90,7 @@ export async function postpone(database: Database, row: DeliveryRow): Promise<bo
   return true;
 }
 
-/** Schedules another attempt after an outage in which nothing was posted. This attempt does not count. */
+/** Schedules another attempt after an outage in which nothing was posted, or while projections lag. This attempt does not count. */
 export const repeatSoon = (database: Database, row: DeliveryRow): Promise<number> =>
   wait(database, row, { failures: row.failures, seconds: outageSeconds, attempts: row.attempts - 1 });
 

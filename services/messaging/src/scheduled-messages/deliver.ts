@@ -12,6 +12,7 @@ import {
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
+import { waitForPeopleAndGroups } from '../model/group-versions.ts';
 import type { SystemBot } from '../model/notice.ts';
 import { removedEvent, type ScheduledRow, scheduledColumns, scheduledRow } from '../model/scheduled-row.ts';
 import type { DecideSend, Sendable } from '../model/sending/decide-planned.ts';
@@ -91,16 +92,18 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
 
   async function deliverTogether(realmId: number, rows: readonly DueRow[], attempt: number): Promise<Ended | 'split'> {
     try {
-      // Decided together, they share look-ups. Outdated data never leads to a refusal: it is decided again with
-      // current data.
+      // Decided together, they share look-ups. Outdated data never leads to a refusal: it is decided again with current
+      // data, and no consumer of this process keeps the projections current.
       const decideSend = delivery.deciding();
       const first = await Promise.all(rows.map((row) => decide(decideSend, realmId, row, attempt)));
+      const isDoubted = (row: DueRow, decided: unknown) => decided instanceof ChatError && !isTooLate(row);
+      if (rows.some((row, index) => isDoubted(row, first[index]) && !isClosed(first[index])))
+        await waitForPeopleAndGroups(delivery.database, realmId);
       const ready: Ready[] = [];
       let failed = 0;
       for (const [index, row] of rows.entries()) {
         let decided = first[index];
-        if (decided instanceof ChatError && attempt === 0 && !isTooLate(row))
-          decided = await decide(delivery.deciding(), realmId, row, 1);
+        if (isDoubted(row, decided)) decided = await decide(delivery.deciding(), realmId, row, Math.max(attempt, 1));
         if (decided instanceof ChatError) {
           if (isClosed(decided) && row.late < closedSeconds) return 'closed';
           if (await failScheduled(delivery.background, realmId, row, decided)) failed++;

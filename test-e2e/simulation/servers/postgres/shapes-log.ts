@@ -174,6 +174,13 @@ export const realmsOf = (tx: Transaction) => realmRows(tx, Number.NEGATIVE_INFIN
 const keyOf = (source: string): Buffer => Buffer.from(`key of ${source}`);
 const sources = ['users', 'channels', 'messaging', 'presence', 'event_queue'];
 
+function isLost(tx: Transaction, realm: unknown, number: number, mark: unknown): boolean {
+  const clock = clockOf(tx, realm);
+  if (!clock || number >= clock.number) return clock !== undefined && (number > clock.number || clock.mark !== mark);
+  const next = tx.get(eventTable, eventKey(realm, number + 1)) as RecordedEvent | undefined;
+  return number >= clock.floor && next !== undefined && next.previousMark !== mark;
+}
+
 function newEpoch(tx: Transaction, realm: unknown, beyond: number, seen: number) {
   const clock = clockOf(tx, realm);
   if (clock?.epoch !== seen) return rowsOf({ epoch: null });
@@ -252,7 +259,8 @@ export const logShapes: Shape[] = [
   [/^SELECT source, key FROM log\.own_key\(\)/, ({ role }) => rowsOf({ source: role, key: keyOf(role) })],
   [
     /^SELECT log\.new_epoch\(/,
-    ({ tx, values: [realm, beyond, seen] }) => newEpoch(tx, realm, Number(beyond), Number(seen)),
+    ({ tx, values: [realm, beyond, seen, , number, , mark] }) =>
+      isLost(tx, realm, Number(number), mark) ? newEpoch(tx, realm, Number(beyond), Number(seen)) : rowsOf(),
   ],
   [/^SELECT log\.prepare_partitions\(/, () => rowsOf({ prepare_partitions: '' })],
   [/^SELECT name, state FROM log\.expired_partition\(/, () => rowsOf()],

@@ -124,7 +124,9 @@ export const queueShapes: Shape[] = [
   [/^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE realm_id = \? AND queue_id = ANY/, touch],
   [/^WITH reached AS \(.*\), marked AS \(UPDATE event_queue\.alive SET at = now\(\)/, mark],
   [/^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE queue\.queue_id > \?/, extend],
-  [/^UPDATE event_queue\.alive SET at = now\(\) WHERE at = /, endOutage],
+  [/^WITH ended AS \(UPDATE event_queue\.alive SET at = now\(\) WHERE at = /, endOutage],
+  // No partition expires here, so nothing depends on past outages.
+  [/^DELETE FROM event_queue\.outage /, () => changed(0)],
   [
     /^SELECT q\.record FROM unnest\(/,
     (call) => {
