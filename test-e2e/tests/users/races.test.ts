@@ -1,5 +1,6 @@
 /** Two changes at once: the first waits before its commit while the second begins. */
-import { type Answer, connected, type Json, openRealm, type Realm } from '@natter/testkit';
+import { createHash } from 'node:crypto';
+import { type Answer, Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 
@@ -33,11 +34,11 @@ const waitingFor = async (observer: pg.Client, pid: number): Promise<number> =>
   ).rows.length;
 
 /** Begins each change after the one before waits in its transaction, and then lets all commit. */
-const atOnce = (...changes: (() => Promise<Answer>)[]): Promise<Answer[]> =>
+const atOnce = <R = Answer>(...changes: (() => Promise<R>)[]): Promise<R[]> =>
   connected((clock) =>
     connected(async (observer) => {
       const pid = await hold(clock, clockRow);
-      const begun: Promise<Answer>[] = [];
+      const begun: Promise<R>[] = [];
       try {
         for (const change of changes) {
           const before = await waitingFor(observer, pid);
@@ -196,4 +197,42 @@ test('no invitation to verify an address stays open if an account with the addre
     const open = `SELECT id FROM users.invitation WHERE realm_id = $1 AND email = $2 AND NOT is_closed`;
     expect((await observer.query(open, [realm.id, account.email])).rows).toEqual([]);
   });
+});
+
+/** A link to set a new password, which the person need not have asked for. */
+async function resetKey({ user_id, email }: Client): Promise<string> {
+  const key = `reset-${user_id}`.padEnd(32, 'x');
+  const hash = createHash('sha256').update(key).digest();
+  await connected((database) =>
+    database.query(
+      `INSERT INTO users.confirmation (hash, realm_id, user_id, kind, email, expires_at)
+       VALUES ($1, $2, $3, 'password', $4, now() + interval '1 hour')`,
+      [hash, realm.id, user_id, email],
+    ),
+  );
+  return key;
+}
+
+test('a key that is made while all keys of its user end, ends with them', async () => {
+  const { member, member2, spectator } = realm;
+  const bot = new Client(spectator, {
+    full_name: 'Bot',
+    email: `keys-bot@${realm.host}`,
+    ...((await member.ok('POST', '/bots', { full_name: 'Bot', short_name: 'keys' })) as Pick<
+      Client,
+      'user_id' | 'api_key'
+    >),
+  });
+  const key = await resetKey(member);
+  const ends: [Client, () => Promise<unknown>][] = [
+    [member, () => spectator.ok('POST', `//accounts/password/reset/${key}`, { password: 'another long password' })],
+    [member2, () => realm.revokeKeys(member2.email)],
+    [bot, () => realm.revokeKeys(bot.email)],
+  ];
+  for (const [who, end] of ends) {
+    const regenerate = () => who.ok('POST', '/users/me/api_key/regenerate');
+    const [made] = await atOnce<Json>(regenerate, end);
+    const { status, body } = await new Client(spectator, { ...who, ...made }).get('/users/me');
+    expect([who.email, status, body.code]).toEqual([who.email, 401, 'INVALID_API_KEY']);
+  }
 });
