@@ -19,12 +19,12 @@ async function hold(client: pg.Client, row: string): Promise<number> {
 /** A commit needs it. */
 const clockRow = 'log.clock WHERE realm_id = $1 FOR UPDATE';
 
-/** How many transactions of the service wait for this process, or for one that waits for it. */
+/** How many transactions of users and channels wait for this process, or for one that waits for it. */
 const waitingFor = async (observer: pg.Client, pid: number): Promise<number> =>
   (
     await observer.query(
       `WITH RECURSIVE waits AS (
-         SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename = 'natter_users'),
+         SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename IN ('natter_users', 'natter_channels')),
        found AS (
          SELECT pid FROM waits WHERE $1 = ANY (by)
          UNION SELECT w.pid FROM waits w, found WHERE found.pid = ANY (w.by))
@@ -213,16 +213,14 @@ async function resetKey({ user_id, email }: Client): Promise<string> {
   return key;
 }
 
+async function botOf(who: Client, short_name: string): Promise<Client> {
+  const { user_id, api_key } = await who.ok('POST', '/bots', { full_name: short_name, short_name });
+  return new Client(who, { user_id, api_key, email: `${short_name}-bot@${realm.host}`, full_name: short_name });
+}
+
 test('a key that is made while all keys of its user end, ends with them', async () => {
   const { member, member2, spectator } = realm;
-  const bot = new Client(spectator, {
-    full_name: 'Bot',
-    email: `keys-bot@${realm.host}`,
-    ...((await member.ok('POST', '/bots', { full_name: 'Bot', short_name: 'keys' })) as Pick<
-      Client,
-      'user_id' | 'api_key'
-    >),
-  });
+  const bot = await botOf(member, 'keys');
   const key = await resetKey(member);
   const ends: [Client, () => Promise<unknown>][] = [
     [member, () => spectator.ok('POST', `//accounts/password/reset/${key}`, { password: 'another long password' })],
@@ -235,4 +233,20 @@ test('a key that is made while all keys of its user end, ends with them', async 
     const { status, body } = await new Client(spectator, { ...who, ...made }).get('/users/me');
     expect([who.email, status, body.code]).toEqual([who.email, 401, 'INVALID_API_KEY']);
   }
+});
+
+test('requests that each add much do not exceed a limit together', async () => {
+  const { member } = realm;
+  const bot = await botOf(member, 'words');
+  const alert_words = Array.from({ length: 600 }, (_, index) => `word ${index}`);
+  const add = (who: Client) => () => who.post('/users/me/alert_words', { alert_words });
+  expect(statuses(await atOnce(add(member), add(bot)))).toEqual([200, 400]);
+
+  // 8,000 bytes each, with its HTML, of the 512 KiB of one user.
+  const description = '𝓌'.repeat(1_000);
+  const create = (request: number) => () => {
+    const subscriptions = Array.from({ length: 25 }, (_, index) => ({ name: `${request} ${index}`, description }));
+    return member.post('/users/me/subscriptions', { subscriptions });
+  };
+  expect(statuses(await atOnce(create(1), create(2), create(3)))).toEqual([200, 200, 400]);
 });

@@ -84,7 +84,7 @@ export async function createChannels(
   });
   // Another transaction created one meanwhile: the unit runs again and finds it.
   if (created.length < wanted.length) throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
-  await requireRoomForChannels(decision, { after: permissions });
+  await requireRoomForChannels(decision, { after: permissions, added: created.length });
   await requireRoomForDescriptions(decision, created);
   return created;
 }
@@ -145,14 +145,15 @@ export async function requireRoomForDescriptions(
       totals.channelDescriptions,
       sql.fragment`${long} AND creator_id IN ${accountsFor(work, channels[0]?.creator_id ?? null)}`,
       bytes,
+      channels.length,
     );
-  await requireRoom(work, totals.channelDescriptions, long, bytes);
+  await requireRoom(work, totals.channelDescriptions, long, bytes, channels.length);
 }
 
 /** Call it after channels were added with these permissions, or one got them in a change. */
 export async function requireRoomForChannels(
   { work, actor }: Decision,
-  { before, after }: { before?: object; after: object },
+  { before, after, added = 1 }: { before?: object; after: object; added?: number },
 ): Promise<void> {
   await requireRoomForPermissions(work, {
     total: totals.channels,
@@ -160,6 +161,7 @@ export async function requireRoomForChannels(
     accounts: isAdministrator(actor) ? undefined : accountsFor(work, actor.userId),
     before,
     after,
+    added,
   });
 }
 

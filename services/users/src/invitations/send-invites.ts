@@ -97,8 +97,14 @@ export async function invite<R>(
       const counted = sql.fragment`users.invitation WHERE realm_id = ${work.realmId}
         AND ((${isOpen}) OR created_at > now() - interval '1 day')`;
       if (!isAdministrator(holder))
-        await requireShare(work, totals.invitations, sql.fragment`${counted} AND inviter_id IN ${ownAccounts(actor)}`);
-      await requireRoom(work, totals.invitations, counted);
+        await requireShare(
+          work,
+          totals.invitations,
+          sql.fragment`${counted} AND inviter_id IN ${ownAccounts(actor)}`,
+          undefined,
+          drafts.length,
+        );
+      await requireRoom(work, totals.invitations, counted, undefined, drafts.length);
       if (keys.length > 0) await announceInvites(work, [holder.userId]);
       return keys;
     });
