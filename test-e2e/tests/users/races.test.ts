@@ -250,3 +250,20 @@ test('requests that each add much do not exceed a limit together', async () => {
   };
   expect(statuses(await atOnce(create(1), create(2), create(3)))).toEqual([200, 200, 400]);
 });
+
+test('a request that subscribes and unsubscribes locks all named channels in the order of their IDs', async () => {
+  const { member, member2 } = realm;
+  await member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'left' }] });
+  await member2.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'joined' }] });
+  await connected((holder) =>
+    connected(async (observer) => {
+      const pid = await hold(holder, "channels.channel WHERE realm_id = $1 AND name = 'left' FOR UPDATE");
+      const change = member.patch('/users/me/subscriptions', { add: [{ name: 'joined' }], delete: ['left'] });
+      await expect.poll(() => waitingFor(observer, pid)).toBe(1);
+      const free = "SELECT id FROM channels.channel WHERE realm_id = $1 AND name = 'joined' FOR UPDATE SKIP LOCKED";
+      expect((await observer.query(free, [realm.id])).rows).toHaveLength(1);
+      await holder.query('ROLLBACK');
+      expect((await change).body).toMatchObject({ subscribed: { [member.user_id]: ['joined'] }, removed: ['left'] });
+    }),
+  );
+});
