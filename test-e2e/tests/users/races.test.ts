@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Answer, Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
+import { uploadTo } from '../upload.ts';
 
 let realm: Realm;
 beforeEach(async () => {
@@ -266,4 +267,37 @@ test('a request that subscribes and unsubscribes locks all named channels in the
       expect((await change).body).toMatchObject({ subscribed: { [member.user_id]: ['joined'] }, removed: ['left'] });
     }),
   );
+});
+
+test('a change is refused if its user loses the permission of the organization before the commit', async () => {
+  const { owner, member } = realm;
+  const groups: Json[] = (await owner.ok('GET', '/user_groups')).user_groups;
+  const idOf = (name: string): number => groups.find((group) => group.name === name)?.id;
+  await uploadTo(member, '/realm/emoji/lost');
+  const { group_id } = await owner.ok('POST', '/user_groups/create', { name: 'kept', description: '', members: [] });
+  const changes: [string, () => Promise<Answer>][] = [
+    ['can_add_custom_emoji_group', () => member.delete('/realm/emoji/lost')],
+    ['can_create_groups', () => member.post('/user_groups/create', { name: 'made', description: '', members: [] })],
+    ['can_manage_all_groups', () => member.patch(`/user_groups/${group_id}`, { name: 'changed' })],
+  ];
+  for (const [permission, change] of changes) {
+    await owner.ok('PATCH', '/realm', { [permission]: { new: idOf('role:members') } });
+    const answer = await connected((clock) =>
+      connected(async (observer) => {
+        const pid = await hold(clock, clockRow);
+        const begun = change();
+        await expect.poll(() => waitingFor(observer, pid)).toBe(1);
+        await clock.query('UPDATE users.realm SET permissions = permissions || $2::jsonb WHERE id = $1', [
+          realm.id,
+          JSON.stringify({ [permission]: idOf('role:administrators') }),
+        ]);
+        await clock.query("UPDATE log.version SET version = version + 1 WHERE realm_id = $1 AND key = 'realm'", [
+          realm.id,
+        ]);
+        await clock.query('COMMIT');
+        return begun;
+      }),
+    );
+    expect([permission, answer.status]).toEqual([permission, 400]);
+  }
 });
