@@ -269,6 +269,23 @@ test('a request that subscribes and unsubscribes locks all named channels in the
   );
 });
 
+test('an invitation link that is made while its author is deactivated ends with the other invitations', async () => {
+  const { owner, member } = realm;
+  const everyone = (await owner.ok('GET', '/user_groups')).user_groups.find(
+    ({ name }: Json) => name === 'role:members',
+  );
+  await owner.ok('PATCH', '/realm', { create_multiuse_invite_group: { new: everyone.id } });
+  const answers = await atOnce(
+    () => member.post('/invites/multiuse'),
+    () => owner.delete(`/users/${member.user_id}`),
+  );
+  expect(statuses(answers)).toEqual([200, 200]);
+  await connected(async (observer) => {
+    const open = 'SELECT id FROM users.invitation WHERE inviter_id = $1 AND NOT is_closed';
+    expect((await observer.query(open, [member.user_id])).rows).toEqual([]);
+  });
+});
+
 test('a change is refused if its user loses the permission of the organization before the commit', async () => {
   const { owner, member } = realm;
   const groups: Json[] = (await owner.ok('GET', '/user_groups')).user_groups;
