@@ -4,9 +4,9 @@ import { type Fragment, sql } from './database.ts';
 import { lock } from './lock.ts';
 import type { Work } from './work.ts';
 
-const stateRow = z.object({ count: z.number(), bytes: z.number() });
+const stateRow = z.object({ count: z.number(), bytes: z.number(), longest: z.number() });
 
-/** A realm never runs this many units at once. So units that take no lock, because a limit is further away, cannot exceed it. */
+/** A realm never runs more units than this at once. */
 const unitsAtOnce = 100;
 
 type TotalName = keyof typeof totals;
@@ -14,17 +14,17 @@ type Total = (typeof totals)[TotalName];
 
 /**
  * Refuses a unit that exceeds the maximum size of a collection. Call it after the INSERT or UPDATE; `rows` follows FROM
- * and selects the whole collection. `bytes` is the size of a row's text, if the total limits it. If the collection is far
- * below the limits, the unit only counts it. Near the limits the units of the realm take a lock, so that concurrent units
- * cannot exceed them together.
+ * and selects the whole collection. `bytes` is the size of a row's text, if the total limits it. `added` is the number of
+ * rows that the unit added. If as many units like this one as run at once have room, the unit only counts the collection.
+ * Otherwise it takes a lock of the realm, so that concurrent units cannot exceed the limits together.
  */
 export function requireRoom<T extends Total>(
   work: Work,
   total: T,
   rows: Fragment,
-  ...[bytes]: BytesOf<T>
+  ...[bytes, added]: Measured<T>
 ): Promise<void> {
-  return requireWithin(work, total, { what: total.what, part: 1 }, { rows, bytes });
+  return requireWithin(work, total, { what: total.what, part: 1 }, { rows, bytes, added });
 }
 
 /**
@@ -35,26 +35,38 @@ export function requireShare<T extends Total>(
   work: Work,
   total: T,
   rows: Fragment,
-  ...[bytes]: BytesOf<T>
+  ...[bytes, added]: Measured<T>
 ): Promise<void> {
-  return requireWithin(work, total, { what: `${total.what} of one user`, part: sharePerMember }, { rows, bytes });
+  const ofOne = { what: `${total.what} of one user`, part: sharePerMember };
+  return requireWithin(work, total, ofOne, { rows, bytes, added });
 }
 
-type BytesOf<T extends Total> = T extends { bytes: number } ? [bytes: Fragment] : [];
+type Measured<T extends Total> = T extends { bytes: number }
+  ? [bytes: Fragment, added?: number]
+  : [bytes?: undefined, added?: number];
+
+interface Collection {
+  rows: Fragment;
+  bytes: Fragment | undefined;
+  added: number | undefined;
+}
 
 async function requireWithin(
   work: Work,
   total: Total,
   { what, part }: { what: string; part: number },
-  { rows, bytes = sql.fragment`0` }: { rows: Fragment; bytes: Fragment | undefined },
+  { rows, bytes = sql.fragment`0`, added = 1 }: Collection,
 ): Promise<void> {
   const limit = Math.floor(total.limit * part);
   const maxBytes = 'bytes' in total ? total.bytes * part : Number.POSITIVE_INFINITY;
   const state = () =>
     work.one(sql.type(stateRow)`
-      SELECT count(*)::int AS count, coalesce(sum(bytes), 0)::float8 AS bytes FROM (SELECT ${bytes} AS bytes FROM ${rows} LIMIT ${limit + 1}) counted`);
+      SELECT count(*)::int AS count, coalesce(sum(bytes), 0)::float8 AS bytes, coalesce(max(bytes), 0)::float8 AS longest
+      FROM (SELECT ${bytes} AS bytes FROM ${rows} LIMIT ${limit + 1}) counted`);
   const before = await state();
-  if (before.count < limit - Math.max(limit * 0.1, unitsAtOnce) && before.bytes < maxBytes / 2) return;
+  // None of their rows is assumed to be longer than the longest one, which may be of this unit.
+  const byOthers = (unitsAtOnce - 1) * added;
+  if (before.count + byOthers <= limit && before.bytes + byOthers * before.longest <= maxBytes) return;
   await lock(work, `total:${nameOf(total)}`);
   const after = await state();
   if (after.count > limit) throw badRequest(`Too many ${what} (limit: ${limit})`);
@@ -71,6 +83,8 @@ interface Permissions<T extends Total> {
   /** Before and after the change; before is undefined for a new row. */
   before: object | undefined;
   after: object;
+  /** How many rows the unit added. */
+  added: number;
 }
 
 /**
@@ -80,7 +94,7 @@ interface Permissions<T extends Total> {
  */
 export async function requireRoomForPermissions<T extends typeof totals.channels | typeof totals.groups>(
   work: Work,
-  { total, ofRealm, accounts, before, after }: Permissions<T>,
+  { total, ofRealm, accounts, before, after, added }: Permissions<T>,
 ): Promise<void> {
   const bytes = bytesOfPermissions(after);
   const [none, ofOne] = [sql.fragment`0`, { what: `${total.what} of one user`, part: sharePerMember }];
@@ -88,13 +102,15 @@ export async function requireRoomForPermissions<T extends typeof totals.channels
     await requireWithin(work, total, ofOne, {
       rows: sql.fragment`${ofRealm} AND creator_id IN ${accounts}`,
       bytes: none,
+      added,
     });
   if (accounts && isLong(after) && isLonger(before, after))
     await requireWithin(work, total, ofOne, {
       rows: sql.fragment`${ofRealm} AND coalesce(permissions_by, creator_id) IN ${accounts} AND ${bytes} > 0`,
       bytes,
+      added,
     });
-  await requireWithin(work, total, { what: total.what, part: 1 }, { rows: ofRealm, bytes });
+  await requireWithin(work, total, { what: total.what, part: 1 }, { rows: ofRealm, bytes, added });
 }
 
 /** The value of `permissions_by` after a change: the actor, if the permissions became longer. */

@@ -30,6 +30,8 @@ export interface Realm {
   person(options?: Person): Promise<Client>;
   /** Sets the key of tokens as the operator's command does; without arguments it is removed. */
   setJwtKey(algorithm?: ParamsOf<typeof jwtOperations.setJwtKey>['algorithm'], key?: string): Promise<void>;
+  /** Revokes all keys of a user as the operator's command does. */
+  revokeKeys(email: string): Promise<void>;
 }
 
 /** On a busy machine a realm and its passwords take longer than usual. A repeated call would make another account. */
@@ -60,6 +62,7 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
     { host, realm_name: name, is_default: false, realm_url: `http://${host}`, owner: undefined },
     { meta, timeoutMs },
   );
+  const realmMeta = { ...meta, realmId: realm_id };
   let count = 0;
   const create: Realm['person'] = async ({ role = 'member', full_name, email, hasPassword = havePasswords } = {}) => {
     const number = ++count;
@@ -72,7 +75,7 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
     const made = await connection.call(
       userOperations.addPerson,
       { ...account, role: roles[role], can_create_users: isAdmin, can_change_user_emails: role === 'owner' },
-      { meta: { ...meta, realmId: realm_id }, timeoutMs },
+      { meta: realmMeta, timeoutMs },
     );
     return new Client(at, { ...account, ...made });
   };
@@ -95,8 +98,10 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
     spectator: new Client(at),
     person: async (options) => welcomed(await create(options)),
     setJwtKey: async (algorithm, key) => {
-      const realmMeta = { ...meta, realmId: realm_id };
       await connection.call(jwtOperations.setJwtKey, { algorithm, key }, { meta: realmMeta, timeoutMs });
+    },
+    revokeKeys: async (email) => {
+      await connection.call(userOperations.revokeApiKeys, { email }, { meta: realmMeta, timeoutMs });
     },
   };
 }

@@ -291,3 +291,14 @@ test('of two spellings of a new name in one request, the first creates the chann
   const { stream_id } = await realm.member.ok('GET', '/get_stream_id', { stream: `A ${name}` });
   expect(await streamOf(realm.member, stream_id)).toMatchObject({ name: `A ${name}`, description: 'first' });
 });
+
+test('names that the database takes for the same create one channel, and each finds it', async () => {
+  const { owner, member } = realm;
+  const names = ['İzmit', 'izmit'];
+  const subscriptions = names.map((name) => ({ name }));
+  const { subscribed } = await member.ok('POST', '/users/me/subscriptions', { subscriptions });
+  const { removed } = await member.ok('DELETE', '/users/me/subscriptions', { subscriptions: names });
+  expect(subscribed[member.user_id]).toEqual(removed);
+  const group = { group_name: 'of one channel', description: '', stream_names: names };
+  await owner.ok('POST', '/default_stream_groups/create', group);
+});

@@ -127,6 +127,16 @@ test('a preference follows a topic that is moved as a whole', async () => {
   expect(names).toEqual(['after']);
 });
 
+test('a preference stays when its topic gets a name that the database takes for the same', async () => {
+  const { owner, member } = realm;
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'İzmir', content: 'x' });
+  await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'İzmir', visibility_policy: 1 });
+  await owner.ok('PATCH', `/messages/${id}`, { topic: 'izmir', propagate_mode: 'change_all' });
+  const kept = (await topics()).filter(({ topic_name }) => topic_name.toLowerCase().endsWith('zmir'));
+  expect(kept.map(({ visibility_policy }) => visibility_policy)).toEqual([1]);
+  await member.ok('POST', '/user_topics', { stream_id: channel, topic: kept[0]?.topic_name, visibility_policy: 0 });
+});
+
 test.each([
   [1, 0, 0],
   [0, 1, 0],

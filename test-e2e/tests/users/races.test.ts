@@ -1,7 +1,9 @@
 /** Two changes at once: the first waits before its commit while the second begins. */
-import { type Answer, connected, type Json, openRealm, type Realm } from '@natter/testkit';
+import { createHash } from 'node:crypto';
+import { type Answer, Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
+import { uploadTo } from '../upload.ts';
 
 let realm: Realm;
 beforeEach(async () => {
@@ -18,12 +20,12 @@ async function hold(client: pg.Client, row: string): Promise<number> {
 /** A commit needs it. */
 const clockRow = 'log.clock WHERE realm_id = $1 FOR UPDATE';
 
-/** How many transactions of the service wait for this process, or for one that waits for it. */
+/** How many transactions of users and channels wait for this process, or for one that waits for it. */
 const waitingFor = async (observer: pg.Client, pid: number): Promise<number> =>
   (
     await observer.query(
       `WITH RECURSIVE waits AS (
-         SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename = 'natter_users'),
+         SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename IN ('natter_users', 'natter_channels')),
        found AS (
          SELECT pid FROM waits WHERE $1 = ANY (by)
          UNION SELECT w.pid FROM waits w, found WHERE found.pid = ANY (w.by))
@@ -33,11 +35,11 @@ const waitingFor = async (observer: pg.Client, pid: number): Promise<number> =>
   ).rows.length;
 
 /** Begins each change after the one before waits in its transaction, and then lets all commit. */
-const atOnce = (...changes: (() => Promise<Answer>)[]): Promise<Answer[]> =>
+const atOnce = <R = Answer>(...changes: (() => Promise<R>)[]): Promise<R[]> =>
   connected((clock) =>
     connected(async (observer) => {
       const pid = await hold(clock, clockRow);
-      const begun: Promise<Answer>[] = [];
+      const begun: Promise<R>[] = [];
       try {
         for (const change of changes) {
           const before = await waitingFor(observer, pid);
@@ -196,4 +198,123 @@ test('no invitation to verify an address stays open if an account with the addre
     const open = `SELECT id FROM users.invitation WHERE realm_id = $1 AND email = $2 AND NOT is_closed`;
     expect((await observer.query(open, [realm.id, account.email])).rows).toEqual([]);
   });
+});
+
+/** A link to set a new password, which the person need not have asked for. */
+async function resetKey({ user_id, email }: Client): Promise<string> {
+  const key = `reset-${user_id}`.padEnd(32, 'x');
+  const hash = createHash('sha256').update(key).digest();
+  await connected((database) =>
+    database.query(
+      `INSERT INTO users.confirmation (hash, realm_id, user_id, kind, email, expires_at)
+       VALUES ($1, $2, $3, 'password', $4, now() + interval '1 hour')`,
+      [hash, realm.id, user_id, email],
+    ),
+  );
+  return key;
+}
+
+async function botOf(who: Client, short_name: string): Promise<Client> {
+  const { user_id, api_key } = await who.ok('POST', '/bots', { full_name: short_name, short_name });
+  return new Client(who, { user_id, api_key, email: `${short_name}-bot@${realm.host}`, full_name: short_name });
+}
+
+test('a key that is made while all keys of its user end, ends with them', async () => {
+  const { member, member2, spectator } = realm;
+  const bot = await botOf(member, 'keys');
+  const key = await resetKey(member);
+  const ends: [Client, () => Promise<unknown>][] = [
+    [member, () => spectator.ok('POST', `//accounts/password/reset/${key}`, { password: 'another long password' })],
+    [member2, () => realm.revokeKeys(member2.email)],
+    [bot, () => realm.revokeKeys(bot.email)],
+  ];
+  for (const [who, end] of ends) {
+    const regenerate = () => who.ok('POST', '/users/me/api_key/regenerate');
+    const [made] = await atOnce<Json>(regenerate, end);
+    const { status, body } = await new Client(spectator, { ...who, ...made }).get('/users/me');
+    expect([who.email, status, body.code]).toEqual([who.email, 401, 'INVALID_API_KEY']);
+  }
+});
+
+test('requests that each add much do not exceed a limit together', async () => {
+  const { member } = realm;
+  const bot = await botOf(member, 'words');
+  const alert_words = Array.from({ length: 600 }, (_, index) => `word ${index}`);
+  const add = (who: Client) => () => who.post('/users/me/alert_words', { alert_words });
+  expect(statuses(await atOnce(add(member), add(bot)))).toEqual([200, 400]);
+
+  // 8,000 bytes each, with its HTML, of the 512 KiB of one user.
+  const description = '𝓌'.repeat(1_000);
+  const create = (request: number) => () => {
+    const subscriptions = Array.from({ length: 25 }, (_, index) => ({ name: `${request} ${index}`, description }));
+    return member.post('/users/me/subscriptions', { subscriptions });
+  };
+  expect(statuses(await atOnce(create(1), create(2), create(3)))).toEqual([200, 200, 400]);
+});
+
+test('a request that subscribes and unsubscribes locks all named channels in the order of their IDs', async () => {
+  const { member, member2 } = realm;
+  await member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'left' }] });
+  await member2.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'joined' }] });
+  await connected((holder) =>
+    connected(async (observer) => {
+      const pid = await hold(holder, "channels.channel WHERE realm_id = $1 AND name = 'left' FOR UPDATE");
+      const change = member.patch('/users/me/subscriptions', { add: [{ name: 'joined' }], delete: ['left'] });
+      await expect.poll(() => waitingFor(observer, pid)).toBe(1);
+      const free = "SELECT id FROM channels.channel WHERE realm_id = $1 AND name = 'joined' FOR UPDATE SKIP LOCKED";
+      expect((await observer.query(free, [realm.id])).rows).toHaveLength(1);
+      await holder.query('ROLLBACK');
+      expect((await change).body).toMatchObject({ subscribed: { [member.user_id]: ['joined'] }, removed: ['left'] });
+    }),
+  );
+});
+
+test('an invitation link that is made while its author is deactivated ends with the other invitations', async () => {
+  const { owner, member } = realm;
+  const everyone = (await owner.ok('GET', '/user_groups')).user_groups.find(
+    ({ name }: Json) => name === 'role:members',
+  );
+  await owner.ok('PATCH', '/realm', { create_multiuse_invite_group: { new: everyone.id } });
+  const answers = await atOnce(
+    () => member.post('/invites/multiuse'),
+    () => owner.delete(`/users/${member.user_id}`),
+  );
+  expect(statuses(answers)).toEqual([200, 200]);
+  await connected(async (observer) => {
+    const open = 'SELECT id FROM users.invitation WHERE inviter_id = $1 AND NOT is_closed';
+    expect((await observer.query(open, [member.user_id])).rows).toEqual([]);
+  });
+});
+
+test('a change is refused if its user loses the permission of the organization before the commit', async () => {
+  const { owner, member } = realm;
+  const groups: Json[] = (await owner.ok('GET', '/user_groups')).user_groups;
+  const idOf = (name: string): number => groups.find((group) => group.name === name)?.id;
+  await uploadTo(member, '/realm/emoji/lost');
+  const { group_id } = await owner.ok('POST', '/user_groups/create', { name: 'kept', description: '', members: [] });
+  const changes: [string, () => Promise<Answer>][] = [
+    ['can_add_custom_emoji_group', () => member.delete('/realm/emoji/lost')],
+    ['can_create_groups', () => member.post('/user_groups/create', { name: 'made', description: '', members: [] })],
+    ['can_manage_all_groups', () => member.patch(`/user_groups/${group_id}`, { name: 'changed' })],
+  ];
+  for (const [permission, change] of changes) {
+    await owner.ok('PATCH', '/realm', { [permission]: { new: idOf('role:members') } });
+    const answer = await connected((clock) =>
+      connected(async (observer) => {
+        const pid = await hold(clock, clockRow);
+        const begun = change();
+        await expect.poll(() => waitingFor(observer, pid)).toBe(1);
+        await clock.query('UPDATE users.realm SET permissions = permissions || $2::jsonb WHERE id = $1', [
+          realm.id,
+          JSON.stringify({ [permission]: idOf('role:administrators') }),
+        ]);
+        await clock.query("UPDATE log.version SET version = version + 1 WHERE realm_id = $1 AND key = 'realm'", [
+          realm.id,
+        ]);
+        await clock.query('COMMIT');
+        return begun;
+      }),
+    );
+    expect([permission, answer.status]).toEqual([permission, 400]);
+  }
 });

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type ChannelRow, channelColumns, channelRow } from '../model/channel-row.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { announceDefaults } from '../model/default-events.ts';
+import { askedFor, namedRow } from '../model/enter.ts';
 import { invalidChannelId, unknownChannelName } from '../model/refusals.ts';
 
 export function defaultChannelHandlers(service: Service): Handlers {
@@ -117,13 +118,13 @@ async function setDefault(decision: Decision, { id }: ChannelRow, isDefault: boo
 }
 
 async function channelsNamed({ work }: Decision, names: readonly string[]): Promise<ChannelRow[]> {
-  const channels = await work.any(sql.type(channelRow)`
-    SELECT ${channelColumns} FROM channels.channel c
-    WHERE c.realm_id = ${work.realmId} AND lower(c.name) = ANY(ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n))
-      AND NOT c.is_archived AND NOT c.is_private ORDER BY c.id FOR UPDATE`);
-  for (const name of names)
-    if (!channels.some((channel) => channel.name.toLowerCase() === name.toLowerCase())) throw unknownChannelName(name);
-  return channels;
+  const channels = await work.any(sql.type(namedRow)`
+    SELECT ${channelColumns}, n.asked FROM channels.channel c JOIN ${askedFor(names)} ON n.name = lower(c.name)
+    WHERE c.realm_id = ${work.realmId} AND NOT c.is_archived AND NOT c.is_private ORDER BY c.id FOR UPDATE OF c`);
+  const known = new Set(channels.flatMap(({ asked }) => asked));
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) throw unknownChannelName(unknown);
+  return channels.map(({ asked: _, ...channel }) => channel);
 }
 
 function mustNotBeDefault(channel: ChannelRow, groupName: string): void {

@@ -11,6 +11,7 @@ import {
 } from '@natter/contracts';
 import { requireRoom, requireRoomForPermissions, requireShare, sql, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
+import { z } from 'zod';
 import { knowersOf, to } from './audience.ts';
 import { toChannel } from './channel-object.ts';
 import { channelPermissionNames, checkedPermissions, defaultPermissions } from './channel-permissions.ts';
@@ -82,9 +83,8 @@ export async function createChannels(
     folder,
     permissions,
   });
-  // Another transaction created one meanwhile: the unit runs again and finds it.
-  if (created.length < wanted.length) throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
-  await requireRoomForChannels(decision, { after: permissions });
+  if (created.length < wanted.length) await requireAllCreated(work, wanted, created);
+  await requireRoomForChannels(decision, { after: permissions, added: created.length });
   await requireRoomForDescriptions(decision, created);
   return created;
 }
@@ -101,14 +101,17 @@ interface Inserted {
   permissions: object;
 }
 
-/** Leaves out names that are taken. */
+/**
+ * Leaves out names that are taken, and all but the first of names that the database takes for the same. The order is always
+ * the same: two requests that create the same channels wait for each other only once.
+ */
 export async function insertChannels(
   work: Work,
   wanted: readonly NewChannel[],
   values: Inserted,
 ): Promise<ChannelRow[]> {
   const texts = sql.join(
-    wanted.map(({ name, description, html }) => sql.fragment`(${name}, ${description}, ${html})`),
+    wanted.map(({ name, description, html }, index) => sql.fragment`(${index}::int, ${name}, ${description}, ${html})`),
     sql.fragment`, `,
   );
   const rows = await work.any(sql.type(channelRow)`
@@ -117,10 +120,30 @@ export async function insertChannels(
     SELECT ${work.realmId}, t.name, t.description, t.rendered, ${values.creatorId}, ${values.isPrivate}, ${values.isWebPublic},
       ${values.historyPublic}, ${values.isDefault}, ${values.retention}, ${values.topicsPolicy}, ${values.folder},
       ${JSON.stringify(values.permissions)}::jsonb
-    FROM (VALUES ${texts}) AS t (name, description, rendered)
+    FROM (VALUES ${texts}) AS t (position, name, description, rendered)
+    ORDER BY lower(t.name), t.position
     ON CONFLICT DO NOTHING
     RETURNING ${channelColumns}`);
   return [...rows];
+}
+
+const wantedRow = z.object({ name: z.string() });
+
+/** Another transaction created one of the others meanwhile: the unit runs again and finds it. */
+async function requireAllCreated(
+  work: Work,
+  wanted: readonly NewChannel[],
+  created: readonly ChannelRow[],
+): Promise<void> {
+  const namesOf = (list: readonly { name: string }[]) =>
+    sql.array(
+      list.map(({ name }) => name),
+      'text',
+    );
+  const missing = await work.any(sql.type(wantedRow)`
+    SELECT name FROM unnest(${namesOf(wanted)}) name
+    WHERE lower(name) NOT IN (SELECT lower(made) FROM unnest(${namesOf(created)}) made)`);
+  if (missing.length > 0) throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
 }
 
 /** The bytes of a usual description and its HTML. */
@@ -145,14 +168,15 @@ export async function requireRoomForDescriptions(
       totals.channelDescriptions,
       sql.fragment`${long} AND creator_id IN ${accountsFor(work, channels[0]?.creator_id ?? null)}`,
       bytes,
+      channels.length,
     );
-  await requireRoom(work, totals.channelDescriptions, long, bytes);
+  await requireRoom(work, totals.channelDescriptions, long, bytes, channels.length);
 }
 
 /** Call it after channels were added with these permissions, or one got them in a change. */
 export async function requireRoomForChannels(
   { work, actor }: Decision,
-  { before, after }: { before?: object; after: object },
+  { before, after, added = 1 }: { before?: object; after: object; added?: number },
 ): Promise<void> {
   await requireRoomForPermissions(work, {
     total: totals.channels,
@@ -160,6 +184,7 @@ export async function requireRoomForChannels(
     accounts: isAdministrator(actor) ? undefined : accountsFor(work, actor.userId),
     before,
     after,
+    added,
   });
 }
 

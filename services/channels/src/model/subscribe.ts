@@ -69,10 +69,7 @@ export async function subscribe(
   // The creator may add everybody to a new channel.
   const created = await createChannels(
     decision,
-    // Always in the same order: two requests that create the same channels wait for each other only once.
-    wanted
-      .filter(({ name }) => !known.has(name))
-      .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1)),
+    wanted.filter(({ name }) => !known.has(name)),
     configuration,
   );
   await announceChannels(

@@ -2,6 +2,7 @@ import { badRequest, channelOperations } from '@natter/contracts';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { plainConfiguration } from '../model/create-channels.ts';
 import { deciding, type Service } from '../model/deciding.ts';
+import { lockNamed } from '../model/enter.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { type Answer, descriptionsOf, subscribe, wantedOf } from '../model/subscribe.ts';
 import { unsubscribe } from './unsubscribe.ts';
@@ -14,15 +15,17 @@ export function changeSubscriptionsHandlers(service: Service): Handlers {
         if (params.add.length === 0 && params.delete.length === 0)
           throw badRequest('Nothing to do. Specify at least one of "add" or "delete".');
         const own = [decision.actor.userId];
+        const wanted = wantedOf(params.add, htmlOf);
+        const left = params.delete.map((name) => name.trim());
+        await lockNamed(decision.work, [...wanted.map(({ name }) => name), ...left]);
         const { unauthorized: _, ...joined } =
           params.add.length === 0
             ? nothingJoined
-            : await subscribe(decision, wantedOf(params.add, htmlOf), own, {
+            : await subscribe(decision, wanted, own, {
                 configuration: plainConfiguration,
                 refusesAll: true,
               });
-        const left = await unsubscribe(decision, params.delete, own);
-        return { ...joined, ...left };
+        return { ...joined, ...(await unsubscribe(decision, left, own)) };
       });
     }),
   ];

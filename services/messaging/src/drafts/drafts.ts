@@ -40,7 +40,7 @@ export function draftHandlers({ database, access, policies, userVisibility }: Dr
         await requireSynchronisation(work, actor);
         const drafts = [];
         for (const draft of checked) drafts.push(await insert(work, actor.userId, draft));
-        await requireDraftRoom(work, actor.userId);
+        await requireDraftRoom(work, actor.userId, drafts.length);
         if (drafts.length > 0) work.emit(draftsAdded(actor.userId, drafts));
         return { ids: drafts.map((draft) => draft.id) };
       });
@@ -86,12 +86,13 @@ export function draftHandlers({ database, access, policies, userVisibility }: Dr
   ];
 }
 
-const requireDraftRoom = (work: Work, userId: number): Promise<void> =>
+const requireDraftRoom = (work: Work, userId: number, added = 1): Promise<void> =>
   requireRoom(
     work,
     totals.drafts,
     sql.fragment`messaging.draft WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
     sql.fragment`octet_length(content) + 8 * cardinality(recipient_ids)`,
+    added,
   );
 
 const insert = (work: Work, userId: number, draft: CheckedDraft) =>

@@ -161,7 +161,7 @@ interface Target extends Source {
  * preference share an event. Users who may no longer read a channel get no event: they would learn of the move.
  */
 export async function moveTopicPreferences(work: Work, from: Source, to: Target): Promise<void> {
-  if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
+  if (from.channelId === to.channelId && (await isSameTopic(work, from.topic, to.topic))) return;
   const [here, there] = [await held(work, from), await held(work, to)];
   const users = [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b);
   const readersThere = await to.readersAmong(users);
@@ -199,6 +199,10 @@ export async function moveTopicPreferences(work: Work, from: Source, to: Target)
   );
   announceMutes(work, muting);
 }
+
+/** Whether the names differ in case only, as the database compares them. */
+const isSameTopic = async (work: Work, one: string, other: string): Promise<boolean> =>
+  (await work.one(sql.type(z.object({ same: z.boolean() }))`SELECT lower(${one}) = lower(${other}) AS same`)).same;
 
 async function removePreferences(work: Work, { channelId, topic }: Place, userIds: readonly number[]): Promise<void> {
   if (userIds.length === 0) return;

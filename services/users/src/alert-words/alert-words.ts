@@ -24,7 +24,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
         const added = await work.run(sql.unsafe`
           INSERT INTO users.alert_word (user_id, word)
           SELECT ${userId}, word FROM unnest(${sql.array(words, 'text')}) word ON CONFLICT DO NOTHING`);
-        if (added > 0) await requireRoomForWords(work, context.actor);
+        if (added > 0) await requireRoomForWords(work, context.actor, added);
         return answer(work, userId, added > 0);
       });
     }),
@@ -44,7 +44,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
 }
 
 /** For the words of a person and of all their bots. */
-function requireRoomForWords(work: Work, { userId, botOwnerId }: Actor): Promise<void> {
+function requireRoomForWords(work: Work, { userId, botOwnerId }: Actor, added: number): Promise<void> {
   const personId = botOwnerId ?? userId;
   const accounts = sql.fragment`SELECT ${personId}::int UNION ALL SELECT id FROM users.account WHERE bot_owner_id = ${personId} AND is_bot`;
   return requireRoom(
@@ -52,6 +52,7 @@ function requireRoomForWords(work: Work, { userId, botOwnerId }: Actor): Promise
     totals.alertWords,
     sql.fragment`users.alert_word WHERE user_id IN (${accounts})`,
     sql.fragment`octet_length(word)`,
+    added,
   );
 }
 

@@ -7,6 +7,7 @@ import { giveOwnKey } from '../model/bot-key.ts';
 import { readBots } from '../model/bot-row.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { createApiKey } from '../model/credentials/passwords.ts';
+import { lockAccount } from '../model/find-account.ts';
 
 const keyRow = z.object({
   id: z.number(),
@@ -54,6 +55,8 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
         const api_key = createApiKey();
         const sealed_key = seal.seal(api_key);
         return context.write(async (work) => {
+          // A password reset, or a revocation of all keys, ends the new key too if it is committed later.
+          await lockAccount(work, actor.userId);
           const [bot] = actor.isBot
             ? await readBots(work, work.realmId, sql.fragment`account.id = ${actor.userId}`)
             : [];

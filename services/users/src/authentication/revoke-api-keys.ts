@@ -2,6 +2,7 @@ import { userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { credentialsChanged } from '../model/api-keys.ts';
+import { lockAccount } from '../model/find-account.ts';
 import { idOf } from '../model/id-of-email.ts';
 
 export function revokeApiKeysHandlers({ database, background }: Owner): Handlers {
@@ -9,6 +10,8 @@ export function revokeApiKeysHandlers({ database, background }: Owner): Handlers
     handle(userOperations.revokeApiKeys, async ({ meta }, { email }) => {
       const userId = await idOf(database, meta.realmId, email);
       return background(meta.realmId, async (work) => {
+        // Keys that other units add are committed before this one deletes them.
+        await lockAccount(work, userId);
         const revoked = await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId}`);
         work.bump(`actor:${userId}`);
         work.emit(credentialsChanged(userId));

@@ -1,6 +1,7 @@
 import { invitationOperations } from '@natter/contracts';
 import type { Work } from '@natter/database';
 import { type Handlers, handleStored } from '@natter/service-kit';
+import { lockAccount } from '../model/find-account.ts';
 import { linkOf } from '../model/invitation-row.ts';
 import { readRealm } from '../model/read-realm.ts';
 import { type Draft, type Inviting, invite } from './send-invites.ts';
@@ -12,6 +13,7 @@ export function createInviteLinkHandlers(tools: Inviting): Handlers {
       invitationOperations.createInviteLink,
       (context, params) => {
         const write = async (work: Work, add: (drafts: Draft[]) => Promise<string[]>): Promise<KeptLink> => {
+          await lockAccount(work, context.actor.userId);
           const [key = ''] = await add([{ email: null, notifyInviter: false }]);
           return { sealed_key: seal.seal(key), realm_url: (await readRealm(work, work.realmId)).url };
         };

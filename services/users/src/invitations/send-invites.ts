@@ -14,6 +14,7 @@ import { mayAddMembers } from '../model/access-group.ts';
 import type { UsersConfig } from '../model/config.ts';
 import { mayInviteAs } from '../model/conveyed-rights.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
+import { lockAccount } from '../model/find-account.ts';
 import { readGroupRules } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
 import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
@@ -47,6 +48,7 @@ export function createInviteHandlers(tools: Inviting): Handlers {
       (context, params) =>
         invite(tools, context, params, async (work, add) => {
           const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
+          await lockAccount(work, context.actor.userId);
           const counted = await limitOf(send.count(work, wanted, { personId: context.actor.userId }));
           const realm = await readRealm(work, work.realmId);
           const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
@@ -71,7 +73,10 @@ export function createInviteHandlers(tools: Inviting): Handlers {
   ];
 }
 
-/** Inserts an invitation for each draft; returns their keys. */
+/**
+ * `add` inserts an invitation for each draft, and returns their keys. `write` locks the account of the inviter before it, and
+ * the realm before the account if it needs that: a deactivation of the inviter then ends these invitations too.
+ */
 export async function invite<R>(
   { bus, config, seal }: Inviting,
   context: WriteContext,
@@ -97,8 +102,14 @@ export async function invite<R>(
       const counted = sql.fragment`users.invitation WHERE realm_id = ${work.realmId}
         AND ((${isOpen}) OR created_at > now() - interval '1 day')`;
       if (!isAdministrator(holder))
-        await requireShare(work, totals.invitations, sql.fragment`${counted} AND inviter_id IN ${ownAccounts(actor)}`);
-      await requireRoom(work, totals.invitations, counted);
+        await requireShare(
+          work,
+          totals.invitations,
+          sql.fragment`${counted} AND inviter_id IN ${ownAccounts(actor)}`,
+          undefined,
+          drafts.length,
+        );
+      await requireRoom(work, totals.invitations, counted, undefined, drafts.length);
       if (keys.length > 0) await announceInvites(work, [holder.userId]);
       return keys;
     });

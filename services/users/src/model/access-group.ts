@@ -3,7 +3,8 @@ import { type Executor, lock, sql, type Work } from '@natter/database';
 import { type Holder, isPermitted } from '@natter/permissions';
 import { findGroup, type GroupRow, type GroupRules, permissionOf } from './group-row.ts';
 import { mayIn } from './holder.ts';
-import { type Realm, readRealm } from './read-realm.ts';
+import { expectRealm } from './permits.ts';
+import type { Realm } from './read-realm.ts';
 
 export async function requireGroup(executor: Executor, realmId: number, id: number): Promise<GroupRow> {
   const row = await findGroup(executor, realmId, id);
@@ -24,15 +25,11 @@ export async function lockGroup(work: Work, id: number): Promise<GroupRow> {
 export const mayInGroup = (row: GroupRules, name: GroupPermission, holder: Holder): boolean =>
   isPermitted(groupPermissions[name], permissionOf(row, name), holder);
 
-/** Permitted by the realm's permission for all groups, or by the group's own. */
-export async function mayManage(
-  executor: Executor,
-  realmId: number,
-  row: GroupRules,
-  holder: Holder,
-): Promise<boolean> {
-  if (mayInGroup(row, 'can_manage_group', holder)) return true;
-  return mayIn(await readRealm(executor, realmId), 'can_manage_all_groups', holder);
+/**
+ * Permitted by the group's own permission, or by the realm's for all groups. A unit reads the realm with `expectRealm`.
+ */
+export async function mayManage(realm: () => Promise<Realm>, row: GroupRules, holder: Holder): Promise<boolean> {
+  return mayInGroup(row, 'can_manage_group', holder) || mayIn(await realm(), 'can_manage_all_groups', holder);
 }
 
 /** Whether the holder may add members to a group: permitted by the group, or as one of its managers. */
@@ -42,22 +39,16 @@ export const mayAddMembers = (realm: Realm, row: GroupRules, holder: Holder): bo
   mayIn(realm, 'can_manage_all_groups', holder);
 
 export async function requireManager(work: Work, row: GroupRow, holder: Holder): Promise<void> {
-  if (!(await mayManage(work, work.realmId, row, holder))) throw insufficientPermission();
+  if (!(await mayManage(() => expectRealm(work), row, holder))) throw insufficientPermission();
 }
 
 /**
  * Throws unless the holder may deactivate and reactivate the group: administrators any group, others those that they
  * manage; nobody a system group.
  */
-export async function requireCloser(
-  executor: Executor,
-  realmId: number,
-  row: GroupRules,
-  holder: Holder,
-): Promise<void> {
+export async function requireCloser(realm: () => Promise<Realm>, row: GroupRules, holder: Holder): Promise<void> {
   if (row.is_system) throw insufficientPermission();
-  if (holder.role > roles.administrator && !(await mayManage(executor, realmId, row, holder)))
-    throw insufficientPermission();
+  if (holder.role > roles.administrator && !(await mayManage(realm, row, holder))) throw insufficientPermission();
 }
 
 /** Prevents cycles of groups, including those created by two simultaneous requests. */

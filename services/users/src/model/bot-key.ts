@@ -25,9 +25,10 @@ export async function giveKey(work: Work, bot: Pick<BotRow, 'id' | 'bot_owner_id
  * the request.
  */
 export async function giveOwnKey(work: Work, bot: Pick<BotRow, 'id' | 'bot_owner_id'>, key: NewKey): Promise<void> {
+  // First, so that the row is locked: units that replace the keys of a bot do so one after the other.
+  await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${key.sealed_key} WHERE user_id = ${bot.id}`);
   await endKeys(work, bot.id);
   await insertKey(work, { realmId: work.realmId, userId: bot.id }, key.api_key, 'bot');
-  await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${key.sealed_key} WHERE user_id = ${bot.id}`);
   if (bot.bot_owner_id !== null) announceKey(work, bot.id, bot.bot_owner_id, key.api_key);
 }
 

@@ -4,8 +4,7 @@ import type { Holder } from '@natter/permissions';
 import { authorize, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { actorNow } from './actors.ts';
-import { mayIn } from './holder.ts';
-import { readRealm } from './read-realm.ts';
+import { permitsOf } from './permits.ts';
 
 /**
  * A change of groups, memberships or roles. It depends on all earlier changes of groups, so such changes of a realm are
@@ -21,11 +20,9 @@ export function changeOfGroups<R>(
     isQueued: true,
     expected: async (work) => {
       now = await actorNow(work, actor);
-      await authorize(operation, now, async (holder, permission) => ({
-        isPermitted: mayIn(await readRealm(work, work.realmId), permission, holder),
-      }));
+      const { basis } = await authorize(operation, now, permitsOf(work));
       await expectGroupVersions(work);
-      return now.basis;
+      return basis;
     },
   });
 }

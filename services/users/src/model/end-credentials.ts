@@ -8,7 +8,8 @@ export async function endLinks(work: Work, userId: number): Promise<void> {
 
 /**
  * Revokes the keys and sessions of an account except the one in use, and all mailed links: after a change of the password, and
- * before a reactivation. A deactivated account keeps its keys until then, so that the refusal states the reason.
+ * before a reactivation. A deactivated account keeps its keys until then, so that the refusal states the reason. The account
+ * is locked, so that no other unit adds a key meanwhile.
  */
 export async function endCredentials(work: Work, userId: number, exceptKeyId = ''): Promise<void> {
   await work.run(

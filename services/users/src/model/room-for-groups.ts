@@ -14,9 +14,13 @@ export const requireRoomForGroups = (
     accounts: isAdministrator(actor) ? undefined : ownAccounts(actor),
     before,
     after,
+    added: 1,
   });
 
-/** Call it after a group got members or subgroups: clients receive those of all groups. They count for its creator. */
+/**
+ * Call it after a group got members or subgroups: clients receive those of all groups. They count for its creator. Only in
+ * a change of groups: those of a realm are serialized, so the number of added rows is not needed.
+ */
 export async function requireRoomForMembers(work: Work, actor: Actor, groupId: number): Promise<void> {
   const members = sql.fragment`(
       SELECT group_id FROM users.group_member UNION ALL SELECT group_id FROM users.group_subgroup

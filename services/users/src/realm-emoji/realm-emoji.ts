@@ -2,7 +2,7 @@ import { badRequest, type Form, missing, realmOperations } from '@natter/contrac
 import { lock, sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { holderOf, mayIn } from '../model/holder.ts';
-import { readRealm } from '../model/read-realm.ts';
+import { expectRealm } from '../model/permits.ts';
 import { emojiRow, readEmoji } from '../model/realm-emoji.ts';
 
 export function emojiHandlers(owner: Owner): Handlers {
@@ -15,7 +15,7 @@ export function emojiHandlers(owner: Owner): Handlers {
       context.write(async (work) => {
         const { actor } = context;
         const holder = await holderOf(work, actor.userId);
-        const realm = await readRealm(work, work.realmId);
+        const realm = await expectRealm(work);
         const emoji = await work.maybeOne(sql.type(emojiRow)`
           SELECT id, name, author_id, is_deactivated FROM users.realm_emoji
           WHERE realm_id = ${work.realmId} AND name = ${emoji_name} AND NOT is_deactivated FOR UPDATE`);

@@ -8,6 +8,8 @@ import { actorNow } from '../model/actors.ts';
 import { changeOfGroups } from '../model/change.ts';
 import { emitDeactivated } from '../model/group-events.ts';
 import { type GroupRow, readGroupRules } from '../model/group-row.ts';
+import { expectRealm } from '../model/permits.ts';
+import { readRealm } from '../model/read-realm.ts';
 import { usesInPeople } from './group-uses.ts';
 
 export function deactivateGroupHandlers(owner: Owner, bus: Bus): Handlers {
@@ -51,7 +53,7 @@ export async function usesElsewhere(
 ): Promise<GroupUses> {
   const [group] = await readGroupRules(database, meta.realmId, [group_id]);
   if (!group) throw badRequest('Invalid user group');
-  await requireCloser(database, meta.realmId, group, await actorNow(database, actor));
+  await requireCloser(() => readRealm(database, meta.realmId), group, await actorNow(database, actor));
   const { version } = await database.one(sql.type(z.object({ version: z.number() }))`
     SELECT version FROM log.versions(${meta.realmId}, ${sql.array([groupUsesKey], 'text')})`);
   const { objections } = await bus.call(groupOperations.getGroupUses, { group_id }, { actor, meta });
@@ -71,7 +73,7 @@ export async function endGroup(work: Work, row: GroupRow, { version, objections 
 
 async function mayEnd(work: Work, holder: Holder, groupId: number): Promise<GroupRow> {
   const row = await lockGroup(work, groupId);
-  await requireCloser(work, work.realmId, row, holder);
+  await requireCloser(() => expectRealm(work), row, holder);
   if (row.is_deactivated) throw badRequest('User group is already deactivated.');
   return row;
 }

@@ -17,6 +17,7 @@ import { expectOld } from '../model/expect-old.ts';
 import { emitGroup, emitReactivated } from '../model/group-events.ts';
 import { type GroupRow, permissionOf } from '../model/group-row.ts';
 import { checkedSetting } from '../model/nameable.ts';
+import { expectRealm } from '../model/permits.ts';
 import { requireRoomForGroups } from '../model/room-for-groups.ts';
 import { endGroup, usesElsewhere } from './deactivate-user-group.ts';
 import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
@@ -40,7 +41,7 @@ export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
           await requireManager(work, group, holder);
           await changeGroup(work, actor, group, changes);
         }
-        if (deactivated !== undefined) await requireCloser(work, work.realmId, group, holder);
+        if (deactivated !== undefined) await requireCloser(() => expectRealm(work), group, holder);
         if (deactivated === false && group.is_deactivated) await reactivate(work, group);
         if (uses && !group.is_deactivated) await endGroup(work, group, uses);
         return {};

@@ -16,7 +16,7 @@ import { emitGroup } from '../model/group-events.ts';
 import { checkedUsers, insertMembers } from '../model/group-members.ts';
 import { type GroupRow, withoutHidden } from '../model/group-row.ts';
 import { bumpMembers } from '../model/membership.ts';
-import { readRealm } from '../model/read-realm.ts';
+import { expectRealm } from '../model/permits.ts';
 import { requireRoomForMembers } from '../model/room-for-groups.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
 import { changeSubgroups } from './subgroups.ts';
@@ -70,7 +70,7 @@ export function memberHandlers(owner: Owner): Handlers {
 async function addMembers(work: Work, group: GroupRow, holder: Holder, ids: readonly number[]): Promise<void> {
   if (group.is_deactivated) throw badRequest('User group is deactivated.');
   const isJoining = ids.every((id) => id === holder.userId) && mayInGroup(group, 'can_join_group', holder);
-  if (!isJoining && !mayAddMembers(await readRealm(work, work.realmId), group, holder)) throw insufficientPermission();
+  if (!isJoining && !mayAddMembers(await expectRealm(work), group, holder)) throw insufficientPermission();
   const users = await checkedUsers(work, ids);
   const members = new Set(group.members);
   const already = users.find((id) => members.has(id));
@@ -92,7 +92,7 @@ async function removeMembers(work: Work, group: GroupRow, holder: Holder, ids: r
   if (
     !isLeaving &&
     !mayInGroup(group, 'can_remove_members_group', holder) &&
-    !(await mayManage(work, work.realmId, group, holder))
+    !(await mayManage(() => expectRealm(work), group, holder))
   )
     throw insufficientPermission();
   const members = new Set(group.members);
