@@ -37,6 +37,9 @@ export function pathOf(target: ReturnType<typeof linkTo> | { to: string; params?
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
+/** The address of the page on screen, in this site. */
+export const pageNow = (): string => location.pathname + location.search;
+
 /** The router and the browser encode different characters of a path. */
 export function decoded(path: string): string {
   try {
