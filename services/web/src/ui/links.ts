@@ -94,7 +94,11 @@ const isHere = (address: string): boolean =>
 /** A link to a message that works in messages, too. */
 export function permalink(model: Model, place: Place, messageId: number): string {
   const end = `near/${messageId}`;
-  if (place.kind === 'direct') return `${location.origin}/#narrow/dm/${place.userIds.join(',')}/${end}`;
+  if (place.kind === 'direct') {
+    // Each reader leaves out their own ID.
+    const participants = [...new Set([...place.userIds, model.ownId])].sort((a, b) => a - b);
+    return `${location.origin}/#narrow/dm/${participants.join(',')}/${end}`;
+  }
   const channel = `${place.channelId}-${encodeDots(channelName(model, place.channelId).replaceAll(' ', '-'))}`;
   return `${location.origin}/#narrow/channel/${channel}/topic/${encodeDots(place.topic)}/${end}`;
 }
