@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLook } from '../web-look.ts';
 import { leave, message, openWeb, type PersonName, type Web } from '../web-visit.ts';
@@ -335,5 +335,70 @@ test('a message is forwarded to a user with a quote and a link', async () => {
   await expect.poll(() => page.locator('#compose').inputValue()).toContain('Read all about it');
   await page.locator('#compose').press('Enter');
   await message(page, 'Read all about it').locator('blockquote').waitFor();
+  await leave(visit);
+});
+
+const signal = () => Promise.withResolvers<void>();
+
+test('a quote that arrives late does not take the reader from where they have gone meanwhile', async () => {
+  const address = new RegExp(`/json/messages/${await send('member2', 'late', 'Quoted too late')}(\\?|$)`);
+  await send('member', 'late', 'Edited meanwhile');
+  const visit = await web.visit('member', web.topicPath('late'));
+  const { page } = visit;
+  const compose = page.locator('#compose');
+  const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  /** Asks for the text of the message, which the server gives after something else. */
+  const quoteLate = async (item: RegExp, meanwhile: () => Promise<unknown>): Promise<void> => {
+    const [asked, released, ended] = [signal(), signal(), signal()];
+    await page.route(address, async (route) => {
+      asked.resolve();
+      await released.promise;
+      await route.continue();
+    });
+    const answer = page.waitForResponse((one) => address.test(one.url()) && one.status() !== 503);
+    // Chromium reports some answers that the page has read entirely as aborted.
+    const end = (one: Request): void => {
+      if (address.test(one.url())) ended.resolve();
+    };
+    page.on('requestfinished', end);
+    page.on('requestfailed', end);
+    await openActions(page, 'Quoted too late');
+    await page.getByRole('menuitem', { name: item }).click();
+    await asked.promise;
+    await meanwhile();
+    released.resolve();
+    await Promise.all([answer, ended.promise]);
+    // The page handles the answers in their order.
+    await page.evaluate("fetch('/json/server_settings').then((answer) => answer.text())");
+    page.off('requestfinished', end);
+    page.off('requestfailed', end);
+    await page.unroute(address);
+  };
+  await quoteLate(/^Quote and reply/, async () => {
+    await page.keyboard.press('t');
+    await page.waitForURL('**/recent');
+  });
+  expect(new URL(page.url()).pathname).toBe('/recent');
+  await page.goBack();
+  await compose.waitFor();
+  await quoteLate(/^Forward/, async () => {
+    await page.keyboard.press('?');
+    await shortcuts.waitFor();
+  });
+  await shortcuts.waitFor();
+  await page.keyboard.press('Escape');
+  await shortcuts.waitFor({ state: 'detached' });
+  const editor = page.getByRole('textbox', { name: 'Text of the message' });
+  await quoteLate(/^Quote and reply/, async () => {
+    await message(page, 'Edited meanwhile').focus();
+    await page.keyboard.press('e');
+    await editor.and(page.locator(':focus')).waitFor();
+  });
+  await editor.pressSequentially('!');
+  expect(await editor.inputValue()).toBe('Edited meanwhile!');
+  await editor.press('Escape');
+  expect(await compose.inputValue()).toBe('');
+  await quoteLate(/^Quote and reply/, async () => compose.focus());
+  await expect.poll(() => compose.inputValue()).toContain('Quoted too late');
   await leave(visit);
 });

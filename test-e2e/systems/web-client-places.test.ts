@@ -95,6 +95,39 @@ test('links open at their messages, even on a slow machine', async () => {
   await page.context().close();
 });
 
+test('a list that opens at a message marks only messages as read that were on screen', async () => {
+  const reader = web.clientOf('member2');
+  const unreadOf = async (ids: number[]): Promise<number[]> => {
+    const { messages } = await reader.getMessages({ message_ids: ids });
+    return messages.flatMap(({ id, flags }) => (flags.includes('read') ? [] : [id]));
+  };
+  // The page begins with unread messages.
+  const { page, faults } = await web.visit('member2', `${web.topicPath('long')}?near=${idAt(700)}`);
+  await expect.poll(() => unreadOf([idAt(700)])).toEqual([]);
+  const before = ids.slice(0, 680);
+  expect(await unreadOf(before)).toEqual(before);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('keys act on a message on screen, not on the one that the reader has scrolled away from', async () => {
+  const { page, faults } = await visit(`${web.topicPath('long')}?near=${idAt(300)}`);
+  await article(page, idAt(300)).waitFor();
+  await restingPlace(page);
+  await article(page, idAt(300)).locator('.content').click();
+  await scrollTo(page, idAt(400), 1_500);
+  await restingPlace(page);
+  const shown = await listed(page);
+  await page.keyboard.press('s');
+  const narrow = [{ operator: 'is', operand: 'starred' }];
+  const starred = async () =>
+    (await web.clientOf('member').getMessages({ narrow, anchor: 'newest', num_before: 9, num_after: 0 })).messages;
+  await expect.poll(async () => (await starred()).length).toBe(1);
+  expect(shown).toContain((await starred())[0]?.id);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 /** Holds the frames of a page, in which a list arrives at its place, until they are released. */
 const holdFrames = `{
   const [request, cancel] = [requestAnimationFrame, cancelAnimationFrame].map((own) => own.bind(window));

@@ -87,6 +87,38 @@ test('a page that returns from the back/forward cache has all events, and other 
   await page.context().close();
 });
 
+test('a new tab does not take a text that another tab is writing', async () => {
+  const client = web.clientOf('member');
+  const drafts = async () => (await client.getDrafts()).drafts.map(({ content }) => content);
+  const box = (tab: Page) => tab.locator('#compose');
+  const { page, faults } = await web.visit('member', path());
+  const released = Promise.withResolvers<void>();
+  await page.route('**/json/drafts', async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  await box(page).fill('Half a');
+  const other = await openTab({ page });
+  expect(await box(other.page).inputValue()).toBe('');
+  await page.bringToFront();
+  await box(page).fill('Half a sentence');
+  released.resolve();
+  // The server has the text, so every tab does.
+  await expect.poll(() => box(other.page).inputValue()).toBe('Half a sentence');
+  await box(page).press('Enter');
+  await message(other.page, 'Half a sentence').waitFor();
+  await expect.poll(() => box(other.page).inputValue()).toBe('');
+  await expect.poll(drafts).toEqual([]);
+  // The text of a tab that was closed is taken.
+  await page.route('**/json/drafts', () => undefined);
+  await box(page).fill('Left behind');
+  await page.close();
+  await other.page.reload();
+  await expect.poll(() => box(other.page).inputValue()).toBe('Left behind');
+  expect(faults).toEqual([]);
+  await other.page.context().close();
+});
+
 test('a browser without locks gives each tab a queue of its own', async () => {
   const { page } = await web.visit('member', path());
   await page.context().addInitScript('delete Navigator.prototype.locks');

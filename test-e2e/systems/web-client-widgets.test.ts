@@ -61,6 +61,9 @@ test('tasks are added and completed by all readers of the list', async () => {
   await list(max.page).getByRole('textbox', { name: 'Description of the task' }).fill('a large one');
   await list(max.page).getByRole('button', { name: 'Add new task' }).click();
   await list(mia.page).getByRole('checkbox', { name: 'van: a large one' }).waitFor();
+  const typed = () => Promise.all(['New task', 'Description of the task'].map(textIn));
+  const textIn = (name: string) => list(max.page).getByRole('textbox', { name }).inputValue();
+  await expect.poll(typed).toEqual(['', '']);
   await checkLook(max.page);
   expect([...max.faults, ...mia.faults]).toEqual([]);
   await Promise.all([max.page.context().close(), mia.page.context().close()]);

@@ -66,13 +66,13 @@ export interface Gap {
 }
 
 export interface FeedOptions {
-  /** Ends the loop. */
+  /** Ends the loop; if it is aborted while an event is handled, after that event. */
   signal?: AbortSignal;
   /** Follow the queue of an earlier process from this position, instead of registering a queue. */
   resumeFrom?: Position;
   /**
    * Called after each event was handled, that is, when the loop requests the next one. Store the position to resume
-   * from it.
+   * from it. An event at which the loop is left does not count as handled.
    */
   onPosition?: (position: Position) => void;
   /** Keep the queue when the loop ends, so that another process can resume. By default it is deleted. */

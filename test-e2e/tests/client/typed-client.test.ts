@@ -172,6 +172,24 @@ test('another process resumes a feed after the last handled event', async () => 
   await expect(member.getEvents({ queue_id, last_event_id: -1 })).rejects.toMatchObject({ code: 'BAD_EVENT_QUEUE_ID' });
 });
 
+test('a feed that is aborted while an event is handled ends after the event, whose position is known', async () => {
+  const [member, owner] = [clientOf(realm.member), clientOf(realm.owner)];
+  const ending = new AbortController();
+  const positions: Position[] = [];
+  const options = { signal: ending.signal, onPosition: (position: Position) => void positions.push(position) };
+  const feed = await follow(member, { event_types: ['message'] }, options);
+  const sent = [];
+  for (let count = 0; count < 3; count++)
+    sent.push((await owner.sendMessage({ type: 'direct', to: [realm.member.user_id], content: 'last' })).id);
+  const seen = [];
+  for await (const event of feed) {
+    seen.push(idOf(event));
+    if (seen.length === 2) ending.abort();
+  }
+  expect(seen).toEqual(sent.slice(0, 2));
+  expect(positions).toHaveLength(2);
+});
+
 test('a feed reports an ended queue as a gap with the new state, and continues', async () => {
   const [member, owner] = [clientOf(realm.member), clientOf(realm.owner)];
   const feed = await follow(member, { event_types: ['message'], fetch_event_types: ['message'] });

@@ -1,6 +1,7 @@
 import { store, stored, storedBelow } from '../browser/storage.ts';
 import type { Place } from '../state/place.ts';
 import { keptBelow } from './kept-texts.ts';
+import { type HeldLocks, ownTab } from './tabs.ts';
 
 export interface KeptEdit {
   place: Place | undefined;
@@ -10,6 +11,9 @@ export interface KeptEdit {
   /** Texts of the draft that this page received or sent. Any other text comes from another client. */
   known?: readonly string[] | undefined;
 }
+
+/** With the tab that wrote it. */
+type Stored = KeptEdit & { tab?: string };
 
 /**
  * Stores texts that the server does not have yet, so that they survive a reload. Tabs share the entry of a conversation; a
@@ -24,7 +28,7 @@ export class KeptEdits {
   }
 
   keep(key: string, edit: KeptEdit): void {
-    const text = JSON.stringify(edit);
+    const text = JSON.stringify({ ...edit, tab: ownTab } satisfies Stored);
     this.#written.set(key, text);
     store(this.#prefix + key, text);
   }
@@ -34,10 +38,11 @@ export class KeptEdits {
     this.#written.delete(key);
   }
 
-  read(): [string, KeptEdit][] {
-    const kept = storedBelow(this.#prefix) as [string, KeptEdit | null][];
+  /** The texts of tabs that are gone. A tab that is there holds the lock of its name. */
+  read(heldLocks: HeldLocks): [string, KeptEdit][] {
+    const kept = storedBelow(this.#prefix) as [string, Stored | null][];
     return kept.flatMap(([key, edit]) => {
-      if (typeof edit?.text !== 'string') return [];
+      if (typeof edit?.text !== 'string' || (edit.tab !== undefined && heldLocks.has(edit.tab))) return [];
       this.#written.set(key, stored(this.#prefix + key) ?? '');
       return [[key, edit]];
     });

@@ -35,15 +35,16 @@ export async function pageAround(client: Client, narrow: Narrow, around: number 
   };
 }
 
-/** The messages before the oldest, or after the newest, that a list has. */
+/** The messages before the oldest, or after the newest, that a list has. The list does not show that this failed. */
 export async function pageBeside(client: Client, narrow: Narrow, anchor: number, towards: 'oldest' | 'newest') {
-  const answer = await client.getMessages({
+  const params = {
     ...paramsOf(narrow),
     anchor,
     include_anchor: false,
     num_before: towards === 'oldest' ? (narrow.kind === 'all' ? recentSize : pageSize) : 0,
     num_after: towards === 'newest' ? pageSize : 0,
-  });
+  };
+  const answer = await client.getMessages(params, { retryForMs: Number.POSITIVE_INFINITY });
   return {
     narrow,
     messages: answer.messages as unknown as Message[],

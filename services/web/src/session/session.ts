@@ -15,7 +15,7 @@ import { randomId } from './random-id.ts';
 import { ReadMarker } from './read-marker.ts';
 import { SearchFollower } from './search-follower.ts';
 import { SharedFeed } from './shared-feed.ts';
-import { followPage, sharedName } from './tabs.ts';
+import { followPage, type HeldLocks, queryLocks, sharedName } from './tabs.ts';
 import { UnsavedEdits } from './unsaved-edits.ts';
 import { Writer } from './writer.ts';
 
@@ -52,7 +52,7 @@ export class Session {
   readonly reading: ReadMarker;
   readonly actions: MessageActions;
 
-  private constructor(client: Client, parting: Client, feed: SharedFeed) {
+  private constructor(client: Client, parting: Client, feed: SharedFeed, heldLocks: HeldLocks) {
     this.#client = client;
     this.#feed = feed;
     this.#state = initialState(feed.begin());
@@ -67,7 +67,7 @@ export class Session {
     );
     const store = { state, dispatch: (action: Action) => this.#dispatch(action) };
     this.connection = new Connection({ client, ...store, tellOthers: () => feed.unreachable() });
-    this.writer = new Writer(client, store);
+    this.writer = new Writer(client, store, heldLocks);
     this.edits = new UnsavedEdits(this.#state.model.ownId);
     this.#presence = new PresenceReporter(client, store);
     this.channelList = new ChannelList(client, store.dispatch);
@@ -96,7 +96,7 @@ export class Session {
     });
     followPage(feed);
     const parting = createClient({ ...own, fetch: (address, init) => fetch(address, { ...init, keepalive: true }) });
-    const begun = new Session(client, parting, feed);
+    const begun = new Session(client, parting, feed, await queryLocks());
     session = begun;
     addEventListener('pagehide', () => begun.reading.leave());
     for (const one of readOutbox(session.state.model.ownId)) session.#resume(one);

@@ -1,3 +1,4 @@
+import { randomId } from './random-id.ts';
 import type { SharedFeed } from './shared-feed.ts';
 
 /**
@@ -9,10 +10,39 @@ export const sharedName = (ownId: number): string | undefined =>
     ? `natter queue ${ownId} ${new URL(import.meta.url).pathname}`
     : undefined;
 
-/** A page that waits in the back/forward cache neither leads nor listens. */
+/** The name of a lock that this page holds while it is there. What it writes into the storage is its own until then. */
+export const ownTab = `natter tab ${randomId()}`;
+
+/** The names of the locks that the pages of this browser hold. */
+export type HeldLocks = ReadonlySet<string | undefined>;
+
+export async function queryLocks(): Promise<HeldLocks> {
+  const { held = [] } = 'locks' in navigator ? await navigator.locks.query().catch(() => ({ held: [] })) : {};
+  return new Set(held.map(({ name }) => name));
+}
+
+/** Holds the lock of this page. Returns what releases it. */
+function holdTab(): () => void {
+  let release = (): void => undefined;
+  const gone = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  if ('locks' in navigator) navigator.locks.request(ownTab, () => gone).catch(() => undefined);
+  return release;
+}
+
+/** A page that waits in the back/forward cache neither leads nor listens, nor holds a lock. */
 export function followPage(feed: SharedFeed): void {
-  addEventListener('pagehide', () => feed.leave());
-  addEventListener('pageshow', ({ persisted }) => persisted && feed.join());
+  let release = holdTab();
+  addEventListener('pagehide', () => {
+    feed.leave();
+    release();
+  });
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return;
+    feed.join();
+    release = holdTab();
+  });
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') feed.shown();
   });

@@ -27,7 +27,7 @@ function afterLostSave() {
   const dispatch = (action: Action): void => {
     if (action.type === 'composing') state = reduce(state, action);
   };
-  const writer = new Writer(client, { state: () => state, dispatch });
+  const writer = new Writer(client, { state: () => state, dispatch }, new Set());
   return { writer, drafts, calls };
 }
 
@@ -79,7 +79,7 @@ function withDrafts() {
   const dispatch = (action: Action): void => {
     if (action.type === 'composing') state = reduce(state, action);
   };
-  const writer = new Writer(client, { state: () => state, dispatch });
+  const writer = new Writer(client, { state: () => state, dispatch }, new Set());
   return {
     writer,
     drafts: () => [...drafts.values()].map(({ place, content }) => [place && keyOf(place), content]),

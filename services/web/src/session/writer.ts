@@ -4,6 +4,7 @@ import { keyOf, type Place } from '../state/place.ts';
 import type { Action, State } from '../state/state.ts';
 import { type KeptEdit, KeptEdits } from './kept-edits.ts';
 import { serverNow } from './server-time.ts';
+import type { HeldLocks } from './tabs.ts';
 import { type DraftBox, linkAfter, Uploads } from './uploads.ts';
 
 const saveAfterMs = 1_000;
@@ -31,7 +32,7 @@ export class Writer {
   #typing: { place: Place; since: number } | undefined;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(client: Client, store: Store) {
+  constructor(client: Client, store: Store, heldLocks: HeldLocks) {
     this.#client = client;
     this.#store = store;
     this.#kept = new KeptEdits(this.#ownId);
@@ -43,7 +44,7 @@ export class Writer {
         this.#change(key, place, text + linkAfter(text, uploaded));
       },
     });
-    for (const [key, edit] of this.#kept.read()) this.#restore(key, edit);
+    for (const [key, edit] of this.#kept.read(heldLocks)) this.#restore(key, edit);
   }
 
   get #ownId(): number {

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { targetOfFragment } from '../state/link-terms.ts';
+import type { Model } from '../state/model.ts';
 import { directPlace, type Narrow, topicPlace } from '../state/place.ts';
-import { linkTo, narrowOfPath, pathOf } from './links.ts';
+import { linkTo, narrowOfPath, pathOf, permalink } from './links.ts';
+
+afterEach(() => void vi.unstubAllGlobals());
 
 const ownId = 3;
 const id = fc.integer({ min: 1, max: 1_000 });
@@ -35,4 +39,17 @@ test('a browser does not change the path of a link', () => {
       expect(new URL(path, 'https://chat.example').pathname).toBe(path);
     }),
   );
+});
+
+test('a link to a direct message leads each participant to the conversation', () => {
+  vi.stubGlobal('location', { origin: 'https://chat.example' });
+  const model = { ownId } as Model;
+  for (const others of [[], [5], [5, 1]]) {
+    const participants = [...others, ownId];
+    const link = permalink(model, directPlace(participants, ownId), 42);
+    const { narrow: found, near } = targetOfFragment(link.replace('https://chat.example/#narrow/', '')) ?? {};
+    expect([found?.kind, near]).toEqual(['direct', 42]);
+    const ids = found?.kind === 'direct' ? found.userIds : [];
+    for (const reader of participants) expect(directPlace(ids, reader)).toEqual(directPlace(participants, reader));
+  }
 });

@@ -37,6 +37,9 @@ export function pathOf(target: ReturnType<typeof linkTo> | { to: string; params?
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
+/** The address of the page on screen, in this site. */
+export const pageNow = (): string => location.pathname + location.search;
+
 /** The router and the browser encode different characters of a path. */
 export function decoded(path: string): string {
   try {
@@ -91,7 +94,11 @@ const isHere = (address: string): boolean =>
 /** A link to a message that works in messages, too. */
 export function permalink(model: Model, place: Place, messageId: number): string {
   const end = `near/${messageId}`;
-  if (place.kind === 'direct') return `${location.origin}/#narrow/dm/${place.userIds.join(',')}/${end}`;
+  if (place.kind === 'direct') {
+    // Each reader leaves out their own ID.
+    const participants = [...new Set([...place.userIds, model.ownId])].sort((a, b) => a - b);
+    return `${location.origin}/#narrow/dm/${participants.join(',')}/${end}`;
+  }
   const channel = `${place.channelId}-${encodeDots(channelName(model, place.channelId).replaceAll(' ', '-'))}`;
   return `${location.origin}/#narrow/channel/${channel}/topic/${encodeDots(place.topic)}/${end}`;
 }

@@ -5,9 +5,9 @@ import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { t } from '../text/text.ts';
 import { composeIn, focusCompose } from './compose-text.ts';
-import { linkTo, permalink } from './links.ts';
+import { linkTo, pageNow, permalink } from './links.ts';
 import { personName } from './names.ts';
-import { openDialog } from './open-dialog.ts';
+import { isDialogOpen, openDialog } from './open-dialog.ts';
 
 type Navigate = ReturnType<typeof useNavigate>;
 
@@ -24,11 +24,19 @@ export function reply(session: Session, navigate: Navigate, message: Message): v
   }
 }
 
-/** The text of the message, named and linked; undefined if it cannot be read. */
+/** Text fields other than the compose box. */
+const otherFields = 'input,textarea:not(#compose)';
+
+/**
+ * The text of the message, named and linked; undefined if it cannot be read, or if the reader has gone to another page, dialog
+ * or text field in the meantime.
+ */
 async function quotationOf(session: Session, message: Message): Promise<string | undefined> {
   const { model } = session.state;
+  const page = pageNow();
   const source = await session.actions.sourceOf(message.id);
-  if (source === undefined) return undefined;
+  if (source === undefined || pageNow() !== page || isDialogOpen()) return undefined;
+  if (document.activeElement?.matches(otherFields)) return undefined;
   const name = message.sender_full_name || personName(model, message.sender_id);
   // The fence is longer than every fence in the text.
   const fences = source.match(/`{3,}/g) ?? [];

@@ -12,7 +12,7 @@ import { isRowOf, messageForKeys, type Row } from './rows.ts';
 import { useSession } from './session-context.tsx';
 import { readerScrolls, useAnchor } from './use-anchor.ts';
 import { useRows } from './use-rows.ts';
-import { belowOf, type List, useSeen } from './use-seen.ts';
+import { belowOf, type List, topIndexOf, useSeen } from './use-seen.ts';
 
 /** Further messages are loaded when fewer than this are left above or below. */
 const margin = 15;
@@ -51,7 +51,7 @@ export const MessageList = memo(function MessageList({
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   const { scrollOffset } = list;
   // Before the next effect, which needs the message at the top.
-  useSeen(list, rows, narrow, scroller.current);
+  useSeen(list, rows, narrow, isAnchored);
   useEffect(() => {
     // The list finds its anchor by its index, which an older page would change.
     if (!isAnchored) return;
@@ -65,6 +65,7 @@ export const MessageList = memo(function MessageList({
   const stayWithReader = useSent(list, rows, own, { goToEnd, openNewest: load });
   useEffect(stayWithReader, [near]);
   const [current, setCurrent] = useCurrent(list, rows, near, {
+    isAnchored,
     onMove: () => {
       stay();
       stayWithReader();
@@ -135,16 +136,15 @@ function withoutRows(view: View, empty: string): string {
 const jumpFrom = 400;
 
 /**
- * The message that keys act on: the one with the focus, or the one that a link named. Keys move it, after `onMove`.
- * `openNewest` loads the newest messages, if they are not among the rows.
+ * The message that keys act on: the one with the focus, or the one that a link named, until the reader scrolls away from
+ * it. Keys move it, after `onMove`. `openNewest` loads the newest messages, if they are not among the rows.
  */
 function useCurrent(
   list: List,
   rows: readonly Row[],
   near: number | undefined,
-  { onMove, openNewest }: { onMove: () => void; openNewest: (() => void) | undefined },
+  { isAnchored, onMove, openNewest }: { isAnchored: boolean; onMove: () => void; openNewest: (() => void) | undefined },
 ): [number | undefined, (id: number) => void] {
-  const session = useSession();
   const [current, setCurrent] = useState(near);
   const [wanted, setWanted] = useState<number>();
   useEffect(() => setCurrent(near), [near]);
@@ -154,7 +154,8 @@ function useCurrent(
   });
   const position = (): number => {
     const known = indexOf(current);
-    return known >= 0 ? known : indexOf(session.shown?.topId);
+    const isThere = wanted !== undefined || !isAnchored || list.getVirtualItems().some(({ index }) => index === known);
+    return known >= 0 && isThere ? known : topIndexOf(list);
   };
   const focus = (index: number): void => {
     const id = rows[index]?.message?.id;

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';
 import type { Target } from '../state/link-terms.ts';
 import { type Narrow, placeOf } from '../state/place.ts';
-import { linkTo } from './links.ts';
+import { linkTo, pageNow } from './links.ts';
 import { useSession } from './session-context.tsx';
 
 /**
@@ -22,10 +22,9 @@ export function useOpenTarget(): (target: Target, options?: { replace: boolean }
     const { messages, model } = session.state;
     const loaded = messages.get(of);
     if (loaded) return open(placeOf(loaded, model.ownId));
-    const pageOf = ({ pathname, search }: Location): string => pathname + search;
-    const from = pageOf(location);
+    const from = pageNow();
     void session.placeOf(of).then((place) => {
-      if (latest.current === target && pageOf(location) === from) open(place ?? narrow);
+      if (latest.current === target && pageNow() === from) open(place ?? narrow);
     });
   };
 }

@@ -14,19 +14,25 @@ export type List = Virtualizer<HTMLDivElement, Element>;
 export const belowOf = (list: List): number =>
   list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
 
-/** Marks visible messages as read while the window has the focus, where the reader wants so. */
-export function useSeen(list: List, rows: readonly Row[], narrow: Narrow, scroller: HTMLDivElement | null): void {
+/** The row at the top of the visible part; -1 at the end of the list. */
+export const topIndexOf = (list: List): number =>
+  belowOf(list) <= 80 ? -1 : (list.getVirtualItemForOffset(list.scrollOffset ?? 0)?.index ?? -1);
+
+/**
+ * Marks visible messages as read while the window has the focus, where the reader wants so. Before the list `isAnchored`, it
+ * may not know its offset yet.
+ */
+export function useSeen(list: List, rows: readonly Row[], narrow: Narrow, isAnchored: boolean): void {
   const session = useSession();
   const isMarking = useSelected(({ model }) => marksRead(narrow, model.writing.settings));
   const offset = list.scrollOffset ?? 0;
   useEffect(() => {
     const look = (): void => {
-      if (!scroller || document.visibilityState !== 'visible') return;
+      if (!isAnchored || document.visibilityState !== 'visible') return;
+      if (session.shown) session.shown.topId = rows[topIndexOf(list)]?.message?.id;
+      if (!document.hasFocus() || !isMarking) return;
       const end = offset + (list.scrollRect?.height ?? 0);
       const visible = list.getVirtualItems().filter((item) => item.start < end && item.end > offset);
-      const top = visible.map(({ index }) => rows[index]?.message?.id).find((id) => id !== undefined);
-      if (session.shown) session.shown.topId = belowOf(list) <= 80 ? undefined : top;
-      if (!document.hasFocus() || !isMarking) return;
       const ids = visible.flatMap(({ index, end: bottom }) => {
         const message = rows[index]?.message;
         return message && bottom <= end + 40 && !message.flags.includes('read') ? [message.id] : [];
@@ -40,5 +46,5 @@ export function useSeen(list: List, rows: readonly Row[], narrow: Narrow, scroll
       removeEventListener('focus', look);
       document.removeEventListener('visibilitychange', look);
     };
-  }, [session, list, rows, isMarking, scroller, offset]);
+  }, [session, list, rows, isMarking, isAnchored, offset]);
 }

@@ -230,7 +230,7 @@ function AddForm({ keptAs, label, detail, action = t('add'), fullAction, initial
     // Keep the text that was typed meanwhile.
     if ((box.current?.value ?? text) === text) onDone?.();
     if ((keptField(keptAs) ?? initial) === text) setText('');
-    if (keptField(`${name} more`) === more) setMore('');
+    if (keptField(`${keptAs} more`) === more) setMore('');
   };
   return (
     <form
