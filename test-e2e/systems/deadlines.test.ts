@@ -286,6 +286,22 @@ test('a limit on the users that guests see is not tried if the change is refused
   expect((await limit({ new: everyone })).status).toBe(200);
 });
 
+test('services are not asked again for their part of a register while messaging cannot serve its part', async () => {
+  const parts = (program: string): Promise<number> =>
+    metric(system, program, 'natter_request_seconds_count', `operation="snapshot-${program}"`);
+  const counts = () => Promise.all(['messaging', 'users', 'channels'].map(parts));
+  const before = await counts();
+  await locker.query(`BEGIN; SELECT FROM messaging.consumer WHERE name = 'periods' FOR UPDATE`);
+  expect((await ask('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'awaited' }] })).status).toBe(200);
+  const registered = ask('POST', '/register');
+  await expect.poll(async () => (await counts())[0]).toBeGreaterThan((before[0] ?? 0) + 1);
+  await locker.query('ROLLBACK');
+  expect((await registered).status).toBe(200);
+  const [messaging, ...others] = (await counts()).map((count, index) => count - (before[index] ?? 0));
+  expect(messaging).toBeGreaterThan(2);
+  expect(others).toEqual([2, 2]);
+});
+
 /** Failed and cancelled requests for messages, by the place where they were counted. */
 async function outcomes(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};

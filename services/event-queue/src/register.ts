@@ -53,6 +53,8 @@ interface Asked {
   params: Params;
   fetchTypes: string[] | null;
   capabilities: Record<string, boolean>;
+  /** Whether messaging refused another snapshot for this request. */
+  isAgain: boolean;
 }
 
 export interface RegisterLimits {
@@ -78,10 +80,10 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   async function readState(userId: number, meta: RequestMeta, params: Params, capabilities: Record<string, boolean>) {
     const fetchTypes = params.fetch_event_types ?? params.event_types ?? null;
     const behind = catchUpOperations.filter((owner) => concerns(owner.service, fetchTypes));
-    for (;;) {
+    for (let isAgain = false; ; isAgain = true) {
       await Promise.all(behind.map((owner) => bus.call(owner, {}, { meta })));
       try {
-        return await readSections(userId, meta, { params, fetchTypes, capabilities });
+        return await readSections(userId, meta, { params, fetchTypes, capabilities, isAgain });
       } catch (error) {
         if (!isBehindSnapshot(error)) throw error;
         await pause(againAfterMs * (0.5 + Math.random()));
@@ -89,7 +91,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     }
   }
 
-  function readSections(userId: number, meta: RequestMeta, { params, fetchTypes, capabilities }: Asked) {
+  function readSections(userId: number, meta: RequestMeta, { params, fetchTypes, capabilities, isAgain }: Asked) {
     return exportSnapshot(database, async (snapshot) => {
       const position = await snapshot.one(
         sql.type(positionRow)`SELECT number, mark, epoch, floor FROM log.position(${meta.realmId})`,
@@ -108,7 +110,10 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
       const owners = [snapshotUsers, snapshotChannels, snapshotMessaging, snapshotPresence].filter((owner) =>
         concerns(owner.service, fetchTypes),
       );
-      const parts = await Promise.all(owners.map((owner) => bus.callPieces(owner, part, { meta })));
+      const ask = (some: typeof owners) => Promise.all(some.map((owner) => bus.callPieces(owner, part, { meta })));
+      // Messaging may refuse again: then the others, whose sections are large, are not asked.
+      const first = isAgain ? owners.filter((owner) => owner === snapshotMessaging) : [];
+      const parts = [...(await ask(first)), ...(await ask(owners.filter((owner) => !first.includes(owner))))];
       return { position, state: [identity, ...parts] };
     });
   }

@@ -12,6 +12,7 @@ import {
   type Stop,
 } from '@natter/service-kit';
 import { z } from 'zod';
+import { readLeftChannels } from './message-flags/left-channels.ts';
 import { createAuthors } from './model/authors.ts';
 import { createChannelAccess } from './model/channel-access.ts';
 import { createChannelCache } from './model/channel-cache.ts';
@@ -51,7 +52,10 @@ type SchedulerConfig = z.output<typeof schedulerConfig>;
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
-/** The timed work of messaging: sends scheduled messages, deletes expired data, and indexes messages again. */
+/**
+ * The timed work of messaging: sends scheduled messages, deletes expired data, indexes messages again, and marks messages as read
+ * for users who left channels.
+ */
 export async function startScheduler(process: Process<SchedulerConfig>): Promise<Running> {
   const { bus, config, log, metrics } = process;
   const owner = openOwner(process, 'messaging');
@@ -114,8 +118,12 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   const stopIndexing = startIndexing(owner.database, (error) =>
     log.warn({ err: error }, 'messages could not be indexed again'),
   );
+  const stopReading = readLeftChannels(owner, (error, user) =>
+    log.warn({ err: error, ...user }, 'messages of channels that a user left could not be marked as read'),
+  );
   return {
-    stop: () => owner.close(stopListening, loop.stop, webhooks.stop, stopRetention, stopIndexing, ...stopSweeps),
+    stop: () =>
+      owner.close(stopListening, loop.stop, webhooks.stop, stopRetention, stopIndexing, stopReading, ...stopSweeps),
   };
 }
 

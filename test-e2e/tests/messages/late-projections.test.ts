@@ -28,6 +28,25 @@ const whileHeld = <R>(
     await holder.query('COMMIT');
     return done;
   });
+/** How long the oldest transaction of messaging runs. */
+const longestTransactionMs = (): Promise<number> =>
+  connected(async (observer) => {
+    const { rows } = await observer.query<{ ms: number }>(`
+      SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::float8 * 1000 AS ms
+      FROM pg_stat_activity WHERE usename = 'natter_messaging'`);
+    return rows[0]?.ms ?? 0;
+  });
+/** The same, and how long transactions of messaging ran meanwhile: requests must not wait in them. */
+async function whileHeldAndWatched<R>(schema: string, name: string, ms: number, work: () => Promise<R>) {
+  let longestMs = 0;
+  const result = await whileHeld(schema, name, ms, async (isHeld) => {
+    const done = work();
+    for (; isHeld(); await new Promise((resolve) => setTimeout(resolve, 50)))
+      longestMs = Math.max(longestMs, await longestTransactionMs());
+    return done;
+  });
+  return { result, longestMs };
+}
 const nameOf = async (id: number): Promise<string> => (await realm.owner.ok('GET', `/streams/${id}`)).stream.name;
 
 test('the queue of a bot follows its default channel under the name that a change has just given to it', async () => {
@@ -76,7 +95,7 @@ test('a subscriber gets the changes of the first messages of a channel with prot
   const name = await nameOf(id);
   const queue = await reader.queue({ event_types: ['message', 'update_message', 'delete_message'] });
   const send = (content: string) => owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 't', content });
-  const changes = await whileHeld('messaging', 'periods', 4_000, async () => {
+  const { result: changes, longestMs } = await whileHeldAndWatched('messaging', 'periods', 8_000, async () => {
     await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals: [reader.user_id] });
     const [edited, deleted] = [await send('first'), await send('second')];
     return Promise.all([
@@ -85,8 +104,23 @@ test('a subscriber gets the changes of the first messages of a channel with prot
     ]);
   });
   expect(changes.map(({ status }) => status)).toEqual([200, 200]);
+  expect(longestMs).toBeLessThan(2_000);
   const types = (await queue.settle()).map(({ type }) => type);
   expect([types.includes('update_message'), types.includes('delete_message')]).toEqual([true, true]);
+});
+
+test('a change of a message with flags of others waits for new groups outside of a transaction', async () => {
+  const { owner } = realm;
+  const reader = await realm.person();
+  const id = await channel(owner, [owner]);
+  const sent = await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 't', content: 'x' });
+  await reader.ok('POST', '/messages/flags', { messages: `[${sent.id}]`, op: 'add', flag: 'starred' });
+  const { result, longestMs } = await whileHeldAndWatched('messaging', 'sending-copies', 8_000, async () => {
+    await owner.ok('POST', '/user_groups/create', { name: 'awaited', description: '', members: [owner.user_id] });
+    return owner.send('PATCH', `/messages/${sent.id}`, { content: 'changed' });
+  });
+  expect(result.status).toBe(200);
+  expect(longestMs).toBeLessThan(2_000);
 });
 
 test('a register that shows no unread messages does not wait for subscriptions', async () => {
@@ -125,4 +159,26 @@ test.each<[string, string, (id: number) => Promise<unknown>]>([
     return [status, isHeld()];
   });
   expect(answer).toEqual([400, true]);
+});
+
+test('changes of messages, and registers, do not wait for subscriptions of other channels and people', async () => {
+  const { id: realmId, owner } = realm;
+  const reader = await realm.person();
+  const at = await channel(owner, [owner, reader], { invite_only: true, history_public_to_subscribers: false });
+  const other = await channel(owner, [owner], { invite_only: true, history_public_to_subscribers: false });
+  const name = await nameOf(other);
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: at, topic: 't', content: 'x' });
+  const queue = await reader.queue({ event_types: ['reaction'] });
+  const subscribed = { type: 'subscription', op: 'peer_add', body: {}, audience: { users: { ids: [] } } };
+  const many = JSON.stringify(Array.from({ length: 1_500 }, () => subscribed));
+  const answers = await whileHeld('messaging', 'periods', 60_000, async (isHeld) => {
+    const principals = [(await realm.person()).user_id];
+    await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals });
+    await connected((client) => client.query("SELECT log.append($1, '{}', '{}', 'channels', $2)", [realmId, many]));
+    const changed = await owner.send('POST', `/messages/${id}/reactions`, { emoji_name: 'tada' });
+    const registered = await reader.send('POST', '/register', {});
+    return [changed.status, registered.status, isHeld()];
+  });
+  expect(answers).toEqual([200, 200, true]);
+  await queue.next(({ type }: Json) => type === 'reaction');
 });

@@ -1,11 +1,16 @@
 import { type Client, connected, copyRow, countOf, type Json, openRealm } from '@natter/testkit';
+import type { Client as Session } from 'pg';
 import { expect, test } from 'vitest';
+import { channel, nameOf } from '../channels/setting.ts';
 
+const unreadTypes = ['message', 'update_message_flags'];
 const unreadOf = async (who: Client): Promise<number> =>
-  (await who.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] })).unread_msgs.count;
+  (await who.ok('POST', '/register', { fetch_event_types: unreadTypes })).unread_msgs.count;
 
-test('leaving a channel with many unread messages is processed in several transactions', async () => {
-  const { id: realmId, owner, member, member2, moderator, administrator, guest } = await openRealm();
+/** A channel with some people, each of whom has more than 2,500 unread messages in it. */
+async function openCrowded() {
+  const realm = await openRealm();
+  const { id: realmId, owner, member, member2, moderator, administrator, guest } = realm;
   const people = [member, member2, moderator, administrator, guest];
   const before = await Promise.all(people.map(unreadOf));
   const principals = people.map(({ user_id }) => user_id);
@@ -26,18 +31,95 @@ test('leaving a channel with many unread messages is processed in several transa
   const where = `realm_id = ${realmId} AND id = ${id}`;
   await copyRow({ table: 'messaging.message', where }, 2_500, { id: `${last - 2_800} + n` });
   expect(await unreadOf(member)).toBeGreaterThanOrEqual(2_500);
+  const leave = () => owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['crowded'], principals });
+  const leaving = (): Promise<number> => countOf('messaging.left_channels', `realm_id = ${realmId}`);
+  return { realm, people, before, firstId: id, leave, leaving };
+}
+
+test('leaving a channel with many unread messages is processed in several transactions', async () => {
+  const { realm, people, before, leave, leaving } = await openCrowded();
   const queues = await Promise.all(people.map((who) => who.queue({ event_types: ['update_message_flags'] })));
-  await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['crowded'], principals });
+  await leave();
   for (const queue of queues) await queue.next(({ flag }) => flag === 'read');
   await expect.poll(() => Promise.all(people.map(unreadOf))).toEqual(before);
-  await expect.poll(() => countOf('messaging.leaving', `realm_id = ${realmId}`)).toBe(0);
+  await expect.poll(leaving).toBe(0);
   const { rows } = await connected((client) =>
     client.query<{ count: number }>(
       "SELECT count(DISTINCT xmin::text)::int AS count FROM log.event WHERE realm_id = $1 AND type = 'update_message_flags'",
-      [realmId],
+      [realm.id],
     ),
   );
   expect(rows[0]?.count).toBeGreaterThan(1);
+});
+
+/** While no messages become read or unread for this user. */
+const whileFlagsAreHeld = <R>({ user_id }: Client, work: (holder: Session) => Promise<R>): Promise<R> =>
+  connected(async (holder) => {
+    await holder.query('BEGIN');
+    await holder.query('SELECT pg_advisory_xact_lock(7305, $1)', [user_id]);
+    const result = await work(holder);
+    await holder.query('COMMIT');
+    return result;
+  });
+
+test('registers and changes of other channels do not wait until the messages of all who left are read', async () => {
+  const { realm, people, before, leave, leaving } = await openCrowded();
+  const { owner } = realm;
+  const last = people.toSorted((a, b) => a.user_id - b.user_id).at(-1) as Client;
+  const newcomer = await realm.person();
+  const private_ = { invite_only: true, history_public_to_subscribers: false };
+  const other = await channel(owner, [owner, newcomer], private_);
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: other, topic: 't', content: 'x' });
+  const queue = await last.queue({ event_types: ['update_message_flags'] });
+  const all = await unreadOf(last);
+  const unread = await whileFlagsAreHeld(last, async () => {
+    await leave();
+    await expect.poll(leaving).toBe(1);
+    await owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: await nameOf(owner, other) }],
+      principals: [people[0]?.user_id],
+      send_new_subscription_messages: false,
+    });
+    await newcomer.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'tada' });
+    return [await unreadOf(last), await unreadOf(people[0] as Client)];
+  });
+  // What is still unread becomes read by an event after the register.
+  expect(unread).toEqual([all, before[0]]);
+  await queue.next(({ flag }) => flag === 'read');
+  await expect.poll(() => unreadOf(last)).toBe(before[people.indexOf(last)]);
+});
+
+test('a message that is sent, moved or marked as unread after a new subscription stays unread', async () => {
+  const { realm, people, firstId, leave, leaving } = await openCrowded();
+  const { id: realmId, owner } = realm;
+  const last = people.toSorted((a, b) => a.user_id - b.user_id).at(-1) as Client;
+  const { stream_id: crowded } = await owner.ok('GET', '/get_stream_id', { stream: 'crowded' });
+  const send = (to: number) => owner.ok('POST', '/messages', { type: 'channel', to, topic: 'new', content: 'x' });
+  const moved = await send(await channel(owner, [owner, last]));
+  await connected(async (session) => {
+    const { sent, marked } = await whileFlagsAreHeld(last, async () => {
+      await leave();
+      await expect.poll(leaving).toBe(1);
+      const principals = [last.user_id];
+      const subscriptions = [{ name: 'crowded' }];
+      await owner.ok('POST', '/users/me/subscriptions', { subscriptions, principals });
+      await owner.ok('PATCH', `/messages/${moved.id}`, { stream_id: crowded, send_notification_to_new_thread: false });
+      // Nobody else continues with the user from now on.
+      await session.query('BEGIN');
+      await session.query('SELECT FROM messaging.left_channels WHERE realm_id = $1 FOR UPDATE', [realmId]);
+      const flag = { messages: `[${firstId}]`, op: 'remove', flag: 'read' };
+      return { sent: await send(crowded), marked: last.ok('POST', '/messages/flags', flag) };
+    });
+    await Promise.race([marked, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    await session.query('COMMIT');
+    await marked;
+    await expect.poll(leaving).toBe(0);
+    const { unread_msgs } = await last.ok('POST', '/register', { fetch_event_types: unreadTypes });
+    const unread = unread_msgs.streams
+      .filter(({ stream_id }: Json) => stream_id === crowded)
+      .flatMap(({ unread_message_ids }: Json): number[] => unread_message_ids);
+    expect(unread.sort((x: number, y: number) => x - y)).toEqual([firstId, moved.id, sent.id].sort((x, y) => x - y));
+  });
 });
 
 test('toggling a subscription or a mute does not add a row each time', async () => {

@@ -1,4 +1,4 @@
-import { type Client, connected, type Json, openRealm, type Queue, type Realm } from '@natter/testkit';
+import { type Client, connected, copyRow, type Json, openRealm, type Queue, type Realm } from '@natter/testkit';
 import type { Client as Session } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import { channel } from '../channels/setting.ts';
@@ -167,4 +167,77 @@ test('messages are corrected only for users who received them, also if their sub
   await expectUnread(queue, () => unread);
   const announced = queue.seen.flatMap(({ type, messages }) => (type === 'update_message_flags' ? messages : []));
   expect(announced.filter((id) => missed?.includes(id))).toEqual([]);
+});
+
+/** The messages that became read or unread, as the events of a queue tell, each as often as they tell it. */
+async function announced(queue: Queue): Promise<number[]> {
+  await queue.settle();
+  return queue.seen.flatMap(({ type, messages }) => (type === 'update_message_flags' ? messages : []));
+}
+
+test('a message that is sent after messaging applied the end of a mute is not corrected', async () => {
+  const { member } = realm;
+  await mute();
+  const queue = await queueOf(member);
+  const sent = await connected(async (holder) => {
+    const change = `SELECT number::int FROM messaging.mute_change WHERE realm_id = $1 AND muted_id = $2`;
+    const changedAt = async () => (await holder.query(change, [realm.id, realm.member2.user_id])).rows[0]?.number;
+    const before = await changedAt();
+    await holder.query('BEGIN');
+    // No flags of this user change meanwhile.
+    await holder.query('SELECT pg_advisory_xact_lock(7305, $1)', [member.user_id]);
+    await unmute();
+    await expect.poll(changedAt).toBeGreaterThan(before);
+    const id = await tell();
+    await holder.query('COMMIT');
+    return id;
+  });
+  await expectUnread(queue, () => [sent]);
+  expect(await announced(queue)).toEqual([]);
+  await read(queue);
+});
+
+test('a message after several changes of a mute that messaging applies later is corrected by the last one before it', async () => {
+  const queue = await queueOf(realm.member);
+  const sent = await whileHeld(async () => {
+    const ids: number[] = [];
+    for (const change of [mute, unmute, mute, unmute]) {
+      await change();
+      ids.push(await say(at), await tell());
+    }
+    return ids;
+  });
+  await expectUnread(queue, () => sent.slice(6));
+  // The second mute marks those as read that the first unmute announced.
+  const expected = [...sent, ...sent.slice(2, 4)].sort((a, b) => a - b);
+  expect((await announced(queue)).sort((a, b) => a - b)).toEqual(expected);
+  await read(queue);
+});
+
+test('messages that are sent before messaging applies a mute become read in several transactions', async () => {
+  const queue = await queueOf(realm.member);
+  const [first, number] = await whileHeld(async (holder) => {
+    await mute();
+    const id = await tell();
+    const tick = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
+    const ticks = JSON.stringify(Array.from({ length: 6_000 }, () => tick));
+    return connected(async (client) => {
+      await client.query("SELECT log.append($1, '{}', '{}', 'messaging', $2)", [realm.id, ticks]);
+      const where = `realm_id = ${realm.id} AND id = ${id}`;
+      await copyRow({ table: 'messaging.message', where }, 6_000, { id: `${id} + n` });
+      const { rows } = await holder.query<{ number: string }>('SELECT number FROM log.position($1)', [realm.id]);
+      return [id, Number(rows[0]?.number)];
+    });
+  });
+  expect(number).toBe((first ?? 0) + 6_000);
+  await expectUnread(queue, () => []);
+  expect(await announced(queue)).toEqual(Array.from({ length: 6_001 }, (_, index) => (first ?? 0) + index));
+  const { rows } = await connected((client) =>
+    client.query<{ count: number }>(
+      `SELECT count(DISTINCT xmin::text)::int AS count FROM log.event
+       WHERE realm_id = $1 AND number > $2 AND type = 'update_message_flags'`,
+      [realm.id, number],
+    ),
+  );
+  expect(rows[0]?.count).toBe(2);
 });

@@ -1,6 +1,6 @@
 import { type BodyOf, idSet, type RequestMeta } from '@natter/contracts';
 import { type Database, sql, VersionsChanged, type Work } from '@natter/database';
-import { type Background, type RealmPolicies, realmVersions } from '@natter/service-kit';
+import { type Background, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
 import { z } from 'zod';
 import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache, PostingRules } from '../model/channel-cache.ts';
@@ -12,6 +12,7 @@ import { endJob, type PreviewJob } from './jobs.ts';
 export interface Sources {
   database: Database;
   background: Background;
+  catchUp: Owner['catchUp'];
   channels: ChannelCache;
   policies: RealmPolicies;
 }
@@ -41,13 +42,14 @@ export const placeOf = (database: Database, job: PreviewJob): Promise<z.infer<ty
  * message was edited or deleted meanwhile, or if the realm wants no previews any more.
  */
 export async function addPreviews(
-  { database, background, channels, policies }: Sources,
+  { database, background, catchUp, channels, policies }: Sources,
   job: PreviewJob,
   html: string,
 ): Promise<void> {
   const meta: RequestMeta = { requestId: `preview-${job.message_id}`, realmId: job.realm_id, client: 'Internal' };
   for (let attempt = 1; ; attempt++) {
     const isFresh = attempt > 1;
+    if (isFresh) await catchUp(job.realm_id);
     const policy = await policies.get(meta, isFresh);
     const channelId = (await placeOf(database, job))?.channel_id ?? null;
     const channel = channelId === null ? undefined : await channels.get(channelId, meta, isFresh);

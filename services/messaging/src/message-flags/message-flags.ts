@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { invalidChannelId } from '../model/channel-access.ts';
 import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from '../model/mark-read.ts';
 import { hasFlag, isRead } from '../model/read-state.ts';
+import { finishLeaving } from '../model/reading/leave-channels.ts';
 import { messageDetails } from '../model/reading/message-details.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { all, pageOf, select } from '../model/reading/page.ts';
@@ -163,6 +164,8 @@ interface Changed {
  * the user, also finds the new flag.
  */
 async function changeFlags(work: Work, { userId }: Actor, { op, flag, messageIds, access }: Change): Promise<Changed> {
+  const isUnreading = flag === 'read' && op === 'remove';
+  if (isUnreading) await finishLeaving(work, userId);
   await lockFlags(work, userId);
   if (op === 'remove' && flag !== 'read')
     return { missing: 0, changed: await removeFlag(work, userId, flag, messageIds), skippedChannels: [] };
@@ -174,7 +177,6 @@ async function changeFlags(work: Work, { userId }: Actor, { op, flag, messageIds
     FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) AND ${access}
     ORDER BY m.id ${isReading ? sql.fragment`` : sql.fragment`FOR KEY SHARE OF m`}`);
   const missing = messageIds.length - rows.length;
-  const isUnreading = flag === 'read' && op === 'remove';
   const isSkipped = (row: (typeof rows)[number]): boolean => isUnreading && !row.is_subscribed;
   const skipped = rows.filter(isSkipped);
   const changed = rows.filter((row) => row.has !== (op === 'add') && !isSkipped(row)).map((row) => row.id);

@@ -1,7 +1,7 @@
 import { type Audience, hasId, idSet, idsOf } from '@natter/contracts';
 import type { Work } from '@natter/database';
 import type { PostingRules } from '../model/channel-cache.ts';
-import { groupVersions } from '../model/group-versions.ts';
+import { expectGroups } from '../model/group-versions.ts';
 import type { ReadableMessage } from '../model/message-access.ts';
 import { audienceOf } from '../model/message-audience.ts';
 import { guestsAmong } from '../model/roles.ts';
@@ -34,7 +34,7 @@ export async function readersAmong(
   const others = userIds.filter((id) => !hasId(channel.subscribers, id));
   const subscribed = userIds.filter((id) => hasId(channel.subscribers, id));
   if (others.length === 0 || channel.is_web_public) return new Set(userIds);
-  work.expectVersions(await groupVersions(work, work.realmId));
+  await expectGroups(work);
   const guests = await guestsAmong(work, work.realmId, others);
   const members = others.filter((id) => !guests.has(id));
   if (!channel.is_private) return new Set([...subscribed, ...members]);

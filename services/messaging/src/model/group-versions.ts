@@ -1,6 +1,6 @@
-import { type Executor, sql } from '@natter/database';
+import { type Database, type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { waitForConsumers } from './wait-for-consumers.ts';
+import { requireConsumers, waitForConsumers } from './wait-for-consumers.ts';
 
 const versionRow = z.object({ key: z.string(), version: z.number() });
 /** The consumers that maintain this service's projections of groups and roles, and their event types. */
@@ -15,18 +15,33 @@ const consumers = [
  * projections are brought up to date. `userIds`: users whose own rights are used, besides the actor.
  */
 export async function groupVersions(
-  executor: Executor,
+  database: Database,
   realmId: number,
   userIds: readonly number[] = [],
+): Promise<Record<string, number>> {
+  const versions = await readVersions(database, realmId, userIds);
+  await waitForPeopleAndGroups(database, realmId);
+  return versions;
+}
+
+/** The same for a decision within the unit. Throws `VersionsChanged` if the projections are not up to date. */
+export async function expectGroups(work: Work): Promise<void> {
+  work.expectVersions(await readVersions(work, work.realmId, []));
+  await requireConsumers(work, consumers);
+}
+
+async function readVersions(
+  executor: Executor,
+  realmId: number,
+  userIds: readonly number[],
 ): Promise<Record<string, number>> {
   const keys = ['groups', 'group-contents', ...userIds.map((id) => `actor:${id}`)];
   const versions = await executor.any(
     sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${sql.array(keys, 'text')})`,
   );
-  await waitForPeopleAndGroups(executor, realmId);
   return Object.fromEntries(versions.map(({ key, version }) => [key, version]));
 }
 
 /** Waits until the projections on which sends are refused contain what was committed before the call. */
-export const waitForPeopleAndGroups = (executor: Executor, realmId: number): Promise<void> =>
-  waitForConsumers(executor, realmId, consumers);
+export const waitForPeopleAndGroups = (database: Database, realmId: number): Promise<void> =>
+  waitForConsumers(database, realmId, consumers);

@@ -75,20 +75,27 @@ export function emitUnread(
 /** Serializes flag changes of a user, so that events match the order of the changes. */
 export const lockFlags = (work: Work, userId: number): Promise<void> => lockFor(work, 'flags', userId);
 
+/** Channels that a user left, and the number of the event. */
+export interface Left {
+  number: number;
+  channelIds: readonly number[];
+}
+
 /**
- * Messages of channels that the user left are no longer unread: at most `limit`, the oldest ones. Returns how many were
- * unread.
+ * Messages that were in these channels when the user left are no longer unread: at most `limit`, the oldest ones. Returns how
+ * many were unread. The user may have subscribed again, or received a message before it was moved to one of the channels.
  */
 export async function readWhatIsLeft(
   work: Work,
   userId: number,
-  channelIds: readonly number[],
-  limit: number,
+  { number, channelIds }: Left,
+  limit?: number,
 ): Promise<number> {
   await lockFlags(work, userId);
-  const where = sql.fragment`m.channel_id = ANY(${sql.array([...channelIds], 'int4')})`;
+  const where = sql.fragment`m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND m.id < ${number} AND NOT EXISTS (
+    SELECT FROM messaging.arrival a WHERE a.realm_id = m.realm_id AND a.message_id = m.id AND a.number > ${number})`;
   const rows = await work.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { where, order: 'ASC' })} m LIMIT ${limit}`);
+    SELECT m.id FROM ${unreadMessages(work.realmId, userId, { where, order: 'ASC' })} m LIMIT ${limit ?? null}::int`);
   await markRead(
     work,
     userId,

@@ -2,11 +2,11 @@ import { type Audience, hasId, type IdSet, idSet, idsOf, type PostingRules } fro
 import { sql, VersionsChanged, type Work } from '@natter/database';
 import { z } from 'zod';
 import { channelVersions } from './channel-access.ts';
-import { groupVersions } from './group-versions.ts';
+import { expectGroups } from './group-versions.ts';
 import type { ReadableMessage } from './message-access.ts';
 import { guestsAmong } from './roles.ts';
 import { hasProtectedHistory, holdsAny, whoSees } from './subscription-periods.ts';
-import { waitForConsumers } from './wait-for-consumers.ts';
+import { isWaiting, type WaitingEvent } from './waiting-events.ts';
 
 /**
  * The receivers of changes to a message and to others changed with it: its participants, or the subscribers of its
@@ -19,9 +19,15 @@ export async function audienceOf(
 ): Promise<Audience> {
   if (!channel) return { users: idSet(recipient_ids ?? []) };
   if (!hasProtectedHistory(channel)) return { users: await withHolders(work, channel, messageIds) };
-  // Somebody who was just subscribed has received messages since then.
-  await waitForConsumers(work, work.realmId, [{ name: 'periods', type: 'subscription' }]);
+  await requireSubscribers(work, channel.channel_id);
   return { users: idSet(await whoSees(work, work.realmId, messageIds, idsOf(channel.subscribers))) };
+}
+
+/** Somebody who was just subscribed has received messages since then: the change is decided again when messaging knows it. */
+async function requireSubscribers(work: Work, channelId: number): Promise<void> {
+  const matters = { 'subscription/add': ({ channels }: WaitingEvent) => channels?.includes(channelId) ?? false };
+  if (await isWaiting(work, work.realmId, { consumer: 'periods', types: ['subscription'], matters }))
+    throw new VersionsChanged(`subscribers of channel ${channelId}`, 'row');
 }
 
 /** The user who makes the change receives its event even without a subscription. */
@@ -51,7 +57,7 @@ async function withHolders(work: Work, channel: PostingRules, messageIds: readon
   const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
   if (others.length === 0) return channel.subscribers;
   if (channel.is_web_public) return idSet([...idsOf(channel.subscribers), ...others]);
-  work.expectVersions(await groupVersions(work, realmId));
+  await expectGroups(work);
   const shutOut = await guestsAmong(work, realmId, others);
   return idSet([...idsOf(channel.subscribers), ...others.filter((id) => !shutOut.has(id))]);
 }

@@ -43,15 +43,15 @@ export async function isOn(
 /** Whether the log contains an event that sets this setting of the user, and that is not applied here. */
 export const isSettingWaiting = (
   executor: Executor,
-  whom: { realmId: number; userId: number },
+  { realmId, userId }: { realmId: number; userId: number },
   name: PersonalSetting,
 ): Promise<boolean> =>
-  isWaiting(executor, whom, {
+  isWaiting(executor, realmId, {
     consumer: 'personal-settings',
     types: ['user_settings', 'realm_user'],
-    concerns: {
-      'realm_user/add': ({ person }, userId) => person === userId,
-      [`user_settings/update/${name}`]: reaches,
+    matters: {
+      'realm_user/add': ({ person }) => person === userId,
+      [`user_settings/update/${name}`]: (event) => reaches(event, userId),
     },
   });
 

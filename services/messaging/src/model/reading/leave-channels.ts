@@ -1,7 +1,7 @@
-import { type Handled, sql, type Work } from '@natter/database';
+import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { announceMutesIn } from '../changed-mutes.ts';
-import { readWhatIsLeft } from '../mark-read.ts';
+import { type Left, readWhatIsLeft } from '../mark-read.ts';
 import { boundPeriods } from './bounded-periods.ts';
 
 type Ids = readonly number[];
@@ -16,30 +16,24 @@ const perUser = 250;
 const spent = new WeakMap<Work, number>();
 
 /**
- * Ends subscription periods at an event. Messages of the channels become read: in this transaction as far as its budget
- * lasts, and the rest in the following ones.
+ * Ends subscription periods at an event. Messages of the channels become read: in this transaction as far as its budget lasts,
+ * and the rest later, so that no other event waits for them.
  */
-export async function leaveChannels(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<Handled> {
-  if (isSpent(work)) return 'unfinished';
+export async function leaveChannels(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<void> {
   const left = await endPeriods(work, number, channelIds, userIds);
-  if (left.length > 0) await announceMutesIn(work, channelIds, left);
-  const stored = left.length > 0 ? [] : await waitingSince(work, number);
-  const waiting = [...left, ...stored];
+  if (left.length === 0) return;
+  await announceMutesIn(work, channelIds, left);
   let done = 0;
-  while (done < waiting.length && !isSpent(work)) {
-    const count = await readWhatIsLeft(work, waiting[done] as number, channelIds, budget);
+  while (done < left.length && (spent.get(work) ?? 0) < budget) {
+    const count = await readWhatIsLeft(work, left[done] as number, { number, channelIds }, budget);
     spent.set(work, (spent.get(work) ?? 0) + perUser + count);
     // There may be more than the budget.
     if (count < budget) done++;
   }
-  if (stored.length > 0) await remove(work, number, waiting.slice(0, done));
-  else await store(work, number, waiting.slice(done));
-  return done < waiting.length ? 'unfinished' : undefined;
+  await store(work, { number, channelIds }, left.slice(done));
 }
 
-const isSpent = (work: Work): boolean => (spent.get(work) ?? 0) >= budget;
-
-/** Returns the users of the periods, ascending. There are none if an earlier transaction ended them. */
+/** Returns the users of the periods, ascending. There are none if the event was handled before. */
 async function endPeriods(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<number[]> {
   const [users, channels] = [sql.array([...userIds], 'int4'), sql.array([...channelIds], 'int4')];
   const ended = await work.any(sql.type(userRow)`
@@ -52,21 +46,35 @@ async function endPeriods(work: Work, number: number, channelIds: Ids, userIds: 
   return ended.map((row) => row.user_id);
 }
 
-async function waitingSince(work: Work, number: number): Promise<number[]> {
-  const rows = await work.any(sql.type(userRow)`
-    SELECT user_id FROM messaging.leaving WHERE realm_id = ${work.realmId} AND number = ${number} ORDER BY user_id`);
-  return rows.map((row) => row.user_id);
-}
-
-async function store(work: Work, number: number, userIds: Ids): Promise<void> {
+async function store(work: Work, { number, channelIds }: Left, userIds: Ids): Promise<void> {
   if (userIds.length === 0) return;
   await work.run(sql.unsafe`
-    INSERT INTO messaging.leaving (realm_id, number, user_id)
-    SELECT ${work.realmId}, ${number}, id FROM unnest(${sql.array([...userIds], 'int4')}) id`);
+    INSERT INTO messaging.left_channels (realm_id, user_id, number, channel_ids)
+    SELECT ${work.realmId}, id, ${number}, ${sql.array([...channelIds], 'int4')} FROM unnest(${sql.array([...userIds], 'int4')}) id`);
 }
 
-async function remove(work: Work, number: number, userIds: Ids): Promise<void> {
-  await work.run(sql.unsafe`
-    DELETE FROM messaging.leaving
-    WHERE realm_id = ${work.realmId} AND number = ${number} AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
+const leftRow = z.object({ number: z.number(), channel_ids: z.array(z.number()) });
+
+/**
+ * The messages of channels that the user left become read. Call it before the user marks messages as unread, and before
+ * `lockFlags`: otherwise these messages would become read afterwards.
+ */
+export async function finishLeaving(work: Work, userId: number): Promise<void> {
+  const rows = await work.any(sql.type(leftRow)`
+    DELETE FROM messaging.left_channels WHERE realm_id = ${work.realmId} AND user_id = ${userId} RETURNING number, channel_ids`);
+  for (const { number, channel_ids } of rows) await readWhatIsLeft(work, userId, { number, channelIds: channel_ids });
+}
+
+/** Continues with one user who left channels. Returns undefined if another transaction does that, `more` if messages remain. */
+export async function continueLeaving(
+  work: Work,
+  { number, userId }: { number: number; userId: number },
+): Promise<'more' | 'done' | undefined> {
+  const row = sql.fragment`messaging.left_channels WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND number = ${number}`;
+  const left = await work.maybeOne(sql.type(leftRow)`SELECT number, channel_ids FROM ${row} FOR UPDATE SKIP LOCKED`);
+  if (!left) return undefined;
+  const count = await readWhatIsLeft(work, userId, { number, channelIds: left.channel_ids }, budget);
+  if (count === budget) return 'more';
+  await work.run(sql.unsafe`DELETE FROM ${row}`);
+  return 'done';
 }

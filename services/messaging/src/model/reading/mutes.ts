@@ -1,34 +1,41 @@
 import { idsOf, type LogEvent } from '@natter/contracts';
-import { eventsAfter, type Handled, sql, type Work } from '@natter/database';
+import { eventsAfter, type Fragment, type Handled, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { emitFlags, emitUnread, lockFlags, readWhatIsMuted } from '../mark-read.ts';
 import { isReadByReceiver, wasReceived } from '../read-state.ts';
 import { messageDetails } from './message-details.ts';
 
 type Ids = readonly number[];
+type Muted = LogEvent<'muted_users'>;
 const mutedRow = z.object({ muted_id: z.number() });
 /** Maximum number of messages in an event. */
 const perEvent = 1_000;
+/** Maximum number of messages that a transaction compares. */
+const perTransaction = 5_000;
+const waitingMutes = 1_000;
 
 /**
  * The event contains the whole list: new entries begin a period here, missing ones end it. Sends use the periods, so those that
- * were decided before say the opposite of what holds after the event: they are corrected in a second transaction, which sees
- * all of them. None is committed after the first one, because it stores that the mutes changed (`mute_change`).
+ * were decided before say the opposite of what holds after the event: they are corrected in further transactions. None is
+ * committed after the first one, because it stores that the mutes changed (`mute_change`), and the last number up to then.
  */
-export async function mutesChanged(work: Work, event: LogEvent<'muted_users'>, number: number): Promise<Handled> {
+export async function mutesChanged(work: Work, event: Muted, number: number): Promise<Handled> {
   const list = new Set(event.body.muted_users.map(({ id }) => id));
   const userIds = idsOf(event.audience.users);
-  const changed: number[] = [];
-  for (const userId of userIds) changed.push(...(await changePeriods(work, number, userId, list)));
-  if (changed.length > 0) {
-    await storeChange(work, number, changed);
+  const changed = new Set<number>();
+  for (const userId of userIds) for (const id of await changePeriods(work, number, userId, list)) changed.add(id);
+  if (changed.size > 0) {
+    await storeChange(work, number, event, [...changed]);
     return 'unfinished';
   }
-  const applied = await work.any(sql.type(mutedRow)`
-    SELECT muted_id FROM messaging.mute_change WHERE realm_id = ${work.realmId} AND number = ${number} ORDER BY muted_id`);
-  for (const userId of userIds)
-    for (const { muted_id } of applied)
-      await correctSince(work, number, { userId, mutedId: muted_id, isMuted: list.has(muted_id) });
+  const applied = await work.any(sql.type(changeRow)`
+    SELECT muted_id, corrected, through FROM messaging.mute_change
+    WHERE realm_id = ${work.realmId} AND number = ${number} AND corrected < through ORDER BY muted_id`);
+  for (const change of applied) {
+    const corrected = await correctSome(work, { ...change, number, userIds, isMuted: list.has(change.muted_id) });
+    if (corrected < change.through) return 'unfinished';
+  }
+  return undefined;
 }
 
 /** Returns the users whose mute begins or ends. */
@@ -56,18 +63,51 @@ async function endMutes(work: Work, number: number, userId: number, mutedIds: Id
   await work.run(sql.unsafe`UPDATE messaging.mute_period p SET to_id = ${number} WHERE ${open}`);
 }
 
-async function storeChange(work: Work, number: number, mutedIds: Ids): Promise<void> {
-  await work.run(sql.unsafe`
-    INSERT INTO messaging.mute_change (realm_id, muted_id, number)
-    SELECT DISTINCT ${work.realmId}::int, id, ${number}::bigint FROM unnest(${sql.array([...mutedIds], 'int4')}) id
-    ON CONFLICT (realm_id, muted_id) DO UPDATE SET number = excluded.number`);
+/**
+ * The messages up to the commit are corrected, without those after an event that changes the mute again: that event corrects
+ * them.
+ */
+async function storeChange(work: Work, number: number, { audience, body }: Muted, mutedIds: Ids): Promise<void> {
+  const { realmId } = work;
+  const ids = sql.array([...mutedIds], 'int4');
+  const isIn = (list: Fragment) => sql.fragment`(${list} @> jsonb_build_array(jsonb_build_object('id', c.id)))`;
+  const next = await work.any(sql.type(nextRow)`
+    SELECT c.id AS muted_id, min(e.number) AS number FROM unnest(${ids}) c (id) LEFT JOIN (
+      SELECT e.number, (e.event->'body'->'muted_users')::jsonb AS list
+      FROM ${eventsAfter(realmId, number, ['muted_users'], waitingMutes)} e
+      WHERE (e.event->'audience')::jsonb = ${JSON.stringify(audience)}::jsonb) e
+    ON ${isIn(sql.fragment`e.list`)} <> ${isIn(sql.fragment`${JSON.stringify(body.muted_users)}::jsonb`)}
+    GROUP BY 1`);
+  work.numbered(sql.unsafe`
+    INSERT INTO messaging.mute_change (realm_id, muted_id, number, corrected, through)
+    SELECT ${realmId}, c.id, ${number}, ${number}, least(log.last_number(${realmId}), c.next - 1)
+    FROM ${sql.unnest(
+      next.map((row) => [row.muted_id, row.number]),
+      ['int4', 'int8'],
+    )} c (id, next)
+    ON CONFLICT (realm_id, muted_id) DO UPDATE
+      SET number = excluded.number, corrected = excluded.corrected, through = excluded.through`);
   work.lockClock();
 }
 
-interface Changed {
-  userId: number;
-  mutedId: number;
+const nextRow = mutedRow.extend({ number: z.number().nullable() });
+const changeRow = mutedRow.extend({ corrected: z.number(), through: z.number() });
+type Change = z.infer<typeof changeRow>;
+
+interface Correction extends Change {
+  number: number;
+  userIds: Ids;
   isMuted: boolean;
+}
+
+/** Corrects some messages, the oldest ones, and returns the number up to which all are corrected now. */
+async function correctSome(work: Work, correction: Correction): Promise<number> {
+  let { through } = correction;
+  for (const userId of correction.userIds) through = Math.min(through, await correctFor(work, userId, correction));
+  await work.run(sql.unsafe`
+    UPDATE messaging.mute_change SET corrected = ${through}
+    WHERE realm_id = ${work.realmId} AND muted_id = ${correction.muted_id}`);
+  return through;
 }
 
 const sentRow = z.object({
@@ -78,18 +118,21 @@ const sentRow = z.object({
 });
 
 /** Announces the messages after the event that are read if the mute began, and those that are unread if it ended. */
-async function correctSince(work: Work, number: number, { userId, mutedId, isMuted }: Changed): Promise<void> {
+async function correctFor(work: Work, userId: number, correction: Correction): Promise<number> {
+  const { number, muted_id, isMuted, corrected, through } = correction;
   await lockFlags(work, userId);
   const sent = await work.any(sql.type(sentRow)`
     SELECT m.id, m.sent_channel_id AS channel_id, ${isReadByReceiver(userId)} AS is_read,
       CASE WHEN m.sent_channel_id IS NULL THEN m.recipient_ids @> ARRAY[${userId}]::int[] ELSE ${wasReceived(userId)} END AS was_received
-    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.sender_id = ${mutedId} AND m.id > ${number} ORDER BY m.id`);
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.sender_id = ${muted_id} AND m.id > ${corrected} AND m.id <= ${through}
+    ORDER BY m.id LIMIT ${perTransaction}`);
+  const last = sent.length < perTransaction ? through : (sent.at(-1)?.id ?? through);
   const wrong = sent.filter((message) => message.is_read === isMuted);
-  if (wrong.length === 0) return;
-  const waiting = await waitingSubscriptions(work, number, userId);
+  if (wrong.length === 0) return last;
+  const waiting = await waitingSubscriptions(work, { number, through: last }, userId);
   const received = wrong.filter(({ id, channel_id, was_received }) => {
-    const last = waiting.findLast((one) => one.number < id && one.channel_ids.some((each) => each === channel_id));
-    return last ? last.op === 'add' : was_received;
+    const before = waiting.findLast((one) => one.number < id && one.channel_ids.some((each) => each === channel_id));
+    return before ? before.op === 'add' : was_received;
   });
   const ids = received.map((message) => message.id);
   for (let from = 0; from < ids.length; from += perEvent) {
@@ -97,14 +140,16 @@ async function correctSince(work: Work, number: number, { userId, mutedId, isMut
     if (isMuted) emitFlags(work, userId, { op: 'add', flag: 'read' }, messages);
     else emitUnread(work, userId, messages, await messageDetails(work, userId, messages));
   }
+  return last;
 }
 
 const waitingRow = z.object({ number: z.number(), op: z.string(), channel_ids: z.array(z.number()) });
+const all = 1_000_000;
 
 /** Changes of the user's subscriptions after the event, which are applied after it but determine who received a message. */
-const waitingSubscriptions = (work: Work, number: number, userId: number) =>
+const waitingSubscriptions = (work: Work, { number, through }: { number: number; through: number }, userId: number) =>
   work.any(sql.type(waitingRow)`
     SELECT e.number, e.event->>'op' AS op, e.event->'note'->'channel_ids' AS channel_ids
-    FROM ${eventsAfter(work.realmId, number, ['subscription'])} e
+    FROM log.read_types(${work.realmId}, ${number}, ${through}, ${sql.array(['subscription'], 'text')}, ${all}) e
     WHERE e.event->>'op' IN ('add', 'remove') AND (e.event->'note'->'user_ids')::jsonb @> ${JSON.stringify([userId])}::jsonb
     ORDER BY e.number`);

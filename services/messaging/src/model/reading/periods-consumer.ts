@@ -8,7 +8,8 @@ import { mutesChanged } from './mutes.ts';
 
 /**
  * Maintains the periods of subscriptions and mutes, as intervals of log numbers, which determine the receivers of
- * messages. In the same transaction, messages of a channel that was left, and of a newly muted user, become read.
+ * messages. Messages of a channel that was left, and of a newly muted user, become read: in the same transaction, unless they
+ * are many and the channel was left.
  */
 export function periodsConsumer(owner: Owner): void {
   owner.consume({
@@ -22,7 +23,7 @@ export function periodsConsumer(owner: Owner): void {
         if (note) await begin(work, number, note.channel_ids, note.user_ids);
       },
       'subscription/remove': async (work, { note }, number) => {
-        return note ? leaveChannels(work, number, note.channel_ids, note.user_ids) : undefined;
+        if (note) await leaveChannels(work, number, note.channel_ids, note.user_ids);
       },
     },
   });

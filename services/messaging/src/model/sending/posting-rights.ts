@@ -8,7 +8,7 @@ import {
   realmPermissions,
   roles,
 } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { type Database, type Executor, sql } from '@natter/database';
 import { type Holder, hasContentAccess, isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
@@ -37,7 +37,7 @@ interface Part {
  * the subscription of its owner counts as access, and the owner's place in that group as its own. `right` distinguishes
  * channels that the actor may not see.
  */
-export async function postingRight(executor: Executor, channel: PostingRules, actor: Actor): Promise<PostingRight> {
+export async function postingRight(database: Database, channel: PostingRules, actor: Actor): Promise<PostingRight> {
   // Also to an archived channel, which has a notice that it was archived.
   if (actor.isSystemBot) return { right: 'granted', basis: {} };
   const own: Part = {
@@ -45,12 +45,12 @@ export async function postingRight(executor: Executor, channel: PostingRules, ac
     maySend: maySendTo(channel, actor),
   };
   if ((own.mayRead && own.maySend) || !actor.isBot) return { right: rightOf(channel, own), basis: {} };
-  const ownerId = await ownerIdOf(executor, actor);
+  const ownerId = await ownerIdOf(database, actor);
   if (ownerId === null) return { right: rightOf(channel, own), basis: {} };
-  const basis = await groupVersions(executor, actor.realmId, [ownerId]);
+  const basis = await groupVersions(database, actor.realmId, [ownerId]);
   const together: Part = {
     mayRead: own.mayRead || hasId(channel.subscribers, ownerId),
-    maySend: own.maySend || maySendTo(channel, await holderOf(executor, actor.realmId, ownerId)),
+    maySend: own.maySend || maySendTo(channel, await holderOf(database, actor.realmId, ownerId)),
   };
   return { right: rightOf(channel, together), basis };
 }
