@@ -6,10 +6,10 @@ import { system } from './system.ts';
 const size = 5 * 1024 * 1024;
 
 /** The address of an uploaded file, for its owner. */
-async function uploadLarge(): Promise<string> {
+async function uploadLarge(bytes = size): Promise<string> {
   const { member } = system.people;
   const form = new FormData();
-  form.set('file', new File([new Uint8Array(size)], 'film.mp4', { type: 'video/mp4' }));
+  form.set('file', new File([new Uint8Array(bytes)], 'film.mp4', { type: 'video/mp4' }));
   const headers = { authorization: authorizationOf(member) };
   const uploaded = await fetch(`${system.url}/api/v1/user_uploads`, { method: 'POST', headers, body: form });
   return ((await uploaded.json()) as { url: string }).url;
@@ -54,11 +54,35 @@ test('a file that a user downloads counts by its size too, in the budget of file
   const url = await uploadLarge();
   const from = { authorization: authorizationOf(system.people.member) };
   await withinOneWindow(async () => {
+    const before = (await ask(url, '0-1', from))[2];
+    expect(await ask(url, undefined, from)).toEqual([200, size, before - 5]);
+    expect(before).toBeGreaterThan(1_000_000);
+  });
+});
+
+test('a range that a user reads counts while it is sent', async () => {
+  const url = await uploadLarge();
+  const from = { authorization: authorizationOf(system.people.member) };
+  await withinOneWindow(async () => {
     let left = (await ask(url, '0-1', from))[2];
     for (const [range, status, bytes, cost] of ranges) {
-      left -= cost;
-      expect([range, ...(await ask(url, range, from))]).toEqual([range, status, bytes, left]);
+      expect((await ask(url, range, from)).slice(0, 2)).toEqual([status, bytes]);
+      left -= cost + 1;
+      expect([range, (await ask(url, '0-1', from))[2]]).toEqual([range, left]);
     }
-    expect(left).toBeGreaterThan(1_000_000);
+  });
+});
+
+test('the rest of a file that a player does not read does not count', async () => {
+  const url = await uploadLarge(24 * 1024 * 1024);
+  const from = { authorization: authorizationOf(system.people.member) };
+  await withinOneWindow(async () => {
+    const left = (await ask(url, '0-1', from))[2];
+    const answer = await fetch(system.url + url, { headers: { ...from, range: 'bytes=0-' } });
+    const reader = answer.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    // Without those that the buffers of the connection may hold.
+    expect(left - (await ask(url, '0-1', from))[2]).toBeLessThan(20);
   });
 });

@@ -71,6 +71,8 @@ export interface Callers {
   countCall(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): Promise<void>;
   /** Counts the size of a file or a page before it is sent: one for each further MiB. */
   countFile(bytes: number, operation: Operation, exchange: Exchange, actor: Actor | undefined): Promise<void>;
+  /** Counts one further MiB of a file while it is sent. Waits instead of exceeding the budget, because the answer has begun. */
+  countSent(operation: Operation, exchange: Exchange, actor: Actor): Promise<void>;
   /**
    * Counts weight that was unknown before the body was read: the weight of the parameters, and the additional weight if a
    * form selects another operation.
@@ -117,6 +119,8 @@ const [picturesPerFile, filesPerRequest] = [5, 5];
 const maxPaceMs = 10_000;
 
 const fileUnitBytes = 1024 * 1024;
+/** Other requests of the user may use up the budget again. */
+const maxSentAttempts = 5;
 
 export const weightOf = (operation: Operation | undefined): number => operation?.weight ?? 1;
 
@@ -147,6 +151,17 @@ export function createCallers(options: {
     countFile: async (bytes, operation, exchange, actor) => {
       const more = Math.ceil(bytes / fileUnitBytes) - weightOf(operation);
       if (more > 0) await countMore(more, operation, exchange, actor);
+    },
+    async countSent(operation, exchange, actor) {
+      for (let attempt = 1; ; attempt++)
+        try {
+          return await countMore(1, operation, exchange, actor);
+        } catch (error) {
+          const isOver = error instanceof ChatError && error.code === 'RATE_LIMIT_HIT';
+          if (!isOver || attempt === maxSentAttempts) throw error;
+          await pauses.pause(exchange.reply.raw, Number(error.extra['retry-after']) * 1_000);
+          if (exchange.reply.raw.closed) throw error;
+        }
     },
     countMore,
     countBody(operation, { request, reply }, actor) {

@@ -108,12 +108,22 @@ export async function discardUnkept<R>(
 export const tooLarge = (maxBytes: number) =>
   badRequest(`Uploaded file is larger than the allowed limit of ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
 
+interface Sending {
+  reply: FastifyReply;
+  asked: FileRange;
+  isHead: boolean;
+  /** Called before each MiB after the first. */
+  beforeMore?: (() => Promise<void>) | undefined;
+}
+
+const mebibyte = 1024 * 1024;
+
 /** Sends a stored file, or the requested range of it, at the speed of its reader. */
 export function sendFile(
   bus: Bus,
   { operation, meta }: FileRequest,
   { key, size }: NonNullable<Page['file']>,
-  { reply, asked, isHead }: { reply: FastifyReply; asked: FileRange; isHead: boolean },
+  { reply, asked, isHead, beforeMore }: Sending,
 ): FastifyReply {
   const { read } = chunksOf(operation);
   reply.header('accept-ranges', 'bytes');
@@ -125,6 +135,8 @@ export function sendFile(
   return reply.send(streamOf(chunks(), Math.min(size, heldChunks * fileChunkBytes)));
 
   async function* chunks(): AsyncGenerator<Buffer> {
+    let sent = 0;
+    let counted = mebibyte;
     for (let ordinal = Math.floor(from / fileChunkBytes); ordinal * fileChunkBytes <= to; ordinal++) {
       // The turn of the request has ended, so nobody is charged. Requests beside it must not be.
       const bytes = await withoutCharge(async () => {
@@ -134,7 +146,9 @@ export function sendFile(
       const start = ordinal * fileChunkBytes;
       // The file was deleted during the transfer: the incomplete response shows it.
       if (bytes.length === 0) throw new Error(`chunk ${ordinal} of a file is gone`);
-      yield bytes.subarray(Math.max(from - start, 0), to - start + 1);
+      const wanted = bytes.subarray(Math.max(from - start, 0), to - start + 1);
+      for (sent += wanted.length; beforeMore && sent > counted; counted += mebibyte) await beforeMore();
+      yield wanted;
     }
   }
 }

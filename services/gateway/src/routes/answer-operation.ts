@@ -146,8 +146,11 @@ async function answerPage(
   else if (operation.session === 'form') ensureCsrfCookie(request, reply, realmUrl);
   // For HEAD, stored files are not read, so they do not count. Other content was read already.
   const size = page.file ? (isHead ? 0 : bytesOf(asked, page.file.size)) : (content?.size ?? page.body.length);
-  await callers.countFile(size, operation, call, actor);
+  // Players ask for the rest of a file, and read little of it.
+  const isRange = actor !== undefined && Array.isArray(asked);
+  if (!isRange) await callers.countFile(size, operation, call, actor);
   if (!page.file) return sendPage(reply, received, { hasForm: operation.session !== undefined, isHead });
   setPageHeaders(reply, page);
-  return sendFile(bus, { operation, meta }, page.file, { reply, asked, isHead });
+  const beforeMore = isRange ? () => callers.countSent(operation, call, actor) : undefined;
+  return sendFile(bus, { operation, meta }, page.file, { reply, asked, isHead, beforeMore });
 }
