@@ -43,7 +43,7 @@ const administratorsOnly = new Set([
   'get-server-status',
 ]);
 
-const membersOnly = new Set(['get-bots', 'subscribe', 'create-channel']);
+const membersOnly = new Set(['get-bots', 'update-bot', 'regenerate-bot-api-key', 'subscribe', 'create-channel']);
 
 /** Why a success of this operation is wrong for this role; undefined if it may succeed. */
 export function whyForbidden(operation: Operation, role: RoleName): string | undefined {

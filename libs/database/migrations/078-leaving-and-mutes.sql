@@ -1,6 +1,5 @@
 -- Channels that a user left with an event, and whose messages before it are still unread. The next release drops messaging.leaving,
--- which processes of the previous release use. The rest of an event that they handled in part is not continued: its messages stay
--- unread.
+-- which processes of the previous release use.
 CREATE TABLE messaging.left_channels (
   realm_id int NOT NULL,
   user_id int NOT NULL,

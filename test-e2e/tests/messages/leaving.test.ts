@@ -89,6 +89,47 @@ test('registers and changes of other channels do not wait until the messages of 
   await expect.poll(() => unreadOf(last)).toBe(before[people.indexOf(last)]);
 });
 
+test('messages of a channel that a user left become read, also if they are moved to a private channel meanwhile', async () => {
+  const { realm, people, before, firstId, leave, leaving } = await openCrowded();
+  const { owner } = realm;
+  const last = people.toSorted((a, b) => a.user_id - b.user_id).at(-1) as Client;
+  const hidden = await channel(owner, [owner], { invite_only: true });
+  await whileFlagsAreHeld(last, async () => {
+    await leave();
+    await expect.poll(leaving).toBe(1);
+    await owner.ok('PATCH', `/messages/${firstId}`, { stream_id: hidden, send_notification_to_new_thread: false });
+  });
+  await expect.poll(leaving).toBe(0);
+  await expect.poll(() => unreadOf(last)).toBe(before[people.indexOf(last)]);
+});
+
+test('the rest of a leave that a process of the previous release began is continued', async () => {
+  const { id: realmId, owner, member } = await openRealm();
+  const before = await unreadOf(member);
+  const id = await channel(owner, [owner, member]);
+  await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 't', content: 'x' });
+  expect(await unreadOf(member)).toBeGreaterThan(before);
+  const name = await nameOf(owner, id);
+  await connected(async (client) => {
+    await client.query('BEGIN');
+    await client.query("SELECT FROM messaging.consumer WHERE realm_id = $1 AND name = 'periods' FOR UPDATE", [realmId]);
+    await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals: [member.user_id] });
+    const { rows } = await client.query<{ number: string }>(
+      "SELECT number FROM log.event WHERE realm_id = $1 AND event->>'type' = 'subscription' AND event->>'op' = 'remove'",
+      [realmId],
+    );
+    const of = [realmId, member.user_id, rows[0]?.number];
+    await client.query(
+      'UPDATE messaging.subscription_period SET to_id = $3 WHERE realm_id = $1 AND user_id = $2 AND channel_id = $4 AND to_id IS NULL',
+      [...of, id],
+    );
+    await client.query('INSERT INTO messaging.leaving (realm_id, user_id, number) VALUES ($1, $2, $3)', of);
+    await client.query('COMMIT');
+  });
+  await expect.poll(() => unreadOf(member)).toBe(before);
+  expect(await countOf('messaging.leaving', `realm_id = ${realmId}`)).toBe(0);
+});
+
 test('a message that is sent, moved or marked as unread after a new subscription stays unread', async () => {
   const { realm, people, firstId, leave, leaving } = await openCrowded();
   const { id: realmId, owner } = realm;

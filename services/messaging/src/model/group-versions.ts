@@ -27,7 +27,7 @@ export async function groupVersions(
 /** The same for a decision within the unit. Throws `VersionsChanged` if the projections are not up to date. */
 export async function expectGroups(work: Work): Promise<void> {
   work.expectVersions(await readVersions(work, work.realmId, []));
-  await requireConsumers(work, consumers);
+  await requireConsumers(work, consumers, 'group-contents');
 }
 
 async function readVersions(

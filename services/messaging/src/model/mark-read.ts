@@ -1,5 +1,5 @@
 import { emptyTopicDisplayName, eventForUsers, idSet, type UnreadDetails } from '@natter/contracts';
-import { lockFor, sql, type Work } from '@natter/database';
+import { type Fragment, lockFor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { blocksOf } from './blocks.ts';
 import { unreadMessages } from './unread-messages.ts';
@@ -83,7 +83,8 @@ export interface Left {
 
 /**
  * Messages that were in these channels when the user left are no longer unread: at most `limit`, the oldest ones. Returns how
- * many were unread. The user may have subscribed again, or received a message before it was moved to one of the channels.
+ * many were unread. A message that was moved since then was where it had been sent: the user may have received it elsewhere before
+ * it was moved to one of the channels, and may not see the place to which it was moved from one.
  */
 export async function readWhatIsLeft(
   work: Work,
@@ -92,8 +93,10 @@ export async function readWhatIsLeft(
   limit?: number,
 ): Promise<number> {
   await lockFlags(work, userId);
-  const where = sql.fragment`m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND m.id < ${number} AND NOT EXISTS (
-    SELECT FROM messaging.arrival a WHERE a.realm_id = m.realm_id AND a.message_id = m.id AND a.number > ${number})`;
+  const isIn = (channel: Fragment) => sql.fragment`${channel} = ANY(${sql.array([...channelIds], 'int4')})`;
+  const where = sql.fragment`m.id < ${number} AND CASE WHEN EXISTS (
+    SELECT FROM messaging.arrival a WHERE a.realm_id = m.realm_id AND a.message_id = m.id AND a.number > ${number})
+    THEN ${isIn(sql.fragment`m.sent_channel_id`)} ELSE ${isIn(sql.fragment`m.channel_id`)} END`;
   const rows = await work.any(sql.type(idRow)`
     SELECT m.id FROM ${unreadMessages(work.realmId, userId, { where, order: 'ASC' })} m LIMIT ${limit ?? null}::int`);
   await markRead(

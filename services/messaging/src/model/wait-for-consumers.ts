@@ -18,10 +18,13 @@ export async function waitForConsumers(database: Database, realmId: number, cons
     if (performance.now() > end) throw new VersionsChanged('a projection', 'row');
 }
 
-/** The same in a transaction, which never waits: throws `VersionsChanged` if they have not applied them. */
-export async function requireConsumers(work: Work, consumers: Consumers): Promise<void> {
+/**
+ * The same in a transaction, which never waits: throws `VersionsChanged` of this key if they have not applied them. After repeated
+ * failures, the gate of the key holds further events back.
+ */
+export async function requireConsumers(work: Work, consumers: Consumers, key: string): Promise<void> {
   const number = await lastNumber(work, work.realmId);
-  if (await areBehind(work, work.realmId, consumers, number)) throw new VersionsChanged('a projection', 'row');
+  if (await areBehind(work, work.realmId, consumers, number)) throw new VersionsChanged(key);
 }
 
 async function lastNumber(executor: Executor, realmId: number): Promise<number> {

@@ -239,7 +239,8 @@ async function withDecision(
   for (let attempt = 0; ; attempt++) {
     try {
       let decided = await decide(attempt);
-      if (decided instanceof ChatError) {
+      // The last attempt does not wait: otherwise the message would be posted to the bot again.
+      if (decided instanceof ChatError && attempt + 1 < maxDecisions) {
         await waitForPeopleAndGroups(delivery.database, meta.realmId);
         decided = await decide(Math.max(attempt, 1));
       }

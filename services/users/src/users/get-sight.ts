@@ -6,14 +6,15 @@ import { hiddenPeople, limitsGuests } from '../model/user-visibility.ts';
 /** As long as a request waits for messages of bots. Callers ask several times for one request. */
 const waitMs = 500;
 
-export function userVisibilityHandlers({ database }: Owner, acquaintance: Consumer): Handlers {
+export function userVisibilityHandlers({ database, catchUp: catchUpAll }: Owner, acquaintance: Consumer): Handlers {
   const catchUp = createCatchUp(database, 'users', () => [acquaintance], waitMs);
   return [
     handle(userVisibilityOperations.getSight, async ({ meta }, { user_id, until_current }) => {
       if (!(await limitsGuests(database, meta.realmId)))
         return { hidden: { ids: [] }, hidden_from: { ids: [] }, is_current: true };
       // Callers decide about people who were just subscribed or unsubscribed together.
-      let { isComplete } = await catchUp(meta.realmId);
+      // Those of the previous release do not say whether they ask again before they refuse anything, and wait longer.
+      let { isComplete } = await (until_current === undefined ? catchUpAll : catchUp)(meta.realmId);
       // Rejects at the deadline.
       while (until_current && !isComplete) ({ isComplete } = await catchUp(meta.realmId));
       const hidden = await hiddenPeople(database, meta.realmId, { guests: [user_id] });

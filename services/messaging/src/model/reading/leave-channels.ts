@@ -21,7 +21,7 @@ const spent = new WeakMap<Work, number>();
  */
 export async function leaveChannels(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<void> {
   const left = await endPeriods(work, number, channelIds, userIds);
-  if (left.length === 0) return;
+  if (left.length === 0) return takeOver(work, { number, channelIds });
   await announceMutesIn(work, channelIds, left);
   let done = 0;
   while (done < left.length && (spent.get(work) ?? 0) < budget) {
@@ -51,6 +51,14 @@ async function store(work: Work, { number, channelIds }: Left, userIds: Ids): Pr
   await work.run(sql.unsafe`
     INSERT INTO messaging.left_channels (realm_id, user_id, number, channel_ids)
     SELECT ${work.realmId}, id, ${number}, ${sql.array([...channelIds], 'int4')} FROM unnest(${sql.array([...userIds], 'int4')}) id`);
+}
+
+/** A process of the previous release may have handled a part of the event. The next release drops its table. */
+async function takeOver(work: Work, { number, channelIds }: Left): Promise<void> {
+  await work.run(sql.unsafe`
+    WITH rest AS (DELETE FROM messaging.leaving WHERE realm_id = ${work.realmId} AND number = ${number} RETURNING user_id)
+    INSERT INTO messaging.left_channels (realm_id, user_id, number, channel_ids)
+    SELECT ${work.realmId}, user_id, ${number}, ${sql.array([...channelIds], 'int4')} FROM rest`);
 }
 
 const leftRow = z.object({ number: z.number(), channel_ids: z.array(z.number()) });

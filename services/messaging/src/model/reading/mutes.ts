@@ -28,6 +28,7 @@ export async function mutesChanged(work: Work, event: Muted, number: number): Pr
     await storeChange(work, number, event, [...changed]);
     return 'unfinished';
   }
+  if (await takeOver(work, number)) return 'unfinished';
   const applied = await work.any(sql.type(changeRow)`
     SELECT muted_id, corrected, through FROM messaging.mute_change
     WHERE realm_id = ${work.realmId} AND number = ${number} AND corrected < through ORDER BY muted_id`);
@@ -88,6 +89,17 @@ async function storeChange(work: Work, number: number, { audience, body }: Muted
     ON CONFLICT (realm_id, muted_id) DO UPDATE
       SET number = excluded.number, corrected = excluded.corrected, through = excluded.through`);
   work.lockClock();
+}
+
+/** A process of the previous release, which stored no `through`, may have changed the periods. */
+async function takeOver(work: Work, number: number): Promise<boolean> {
+  const stored = sql.fragment`realm_id = ${work.realmId} AND number = ${number} AND through < number`;
+  const rows = await work.any(sql.type(mutedRow)`SELECT muted_id FROM messaging.mute_change WHERE ${stored}`);
+  if (rows.length === 0) return false;
+  work.numbered(sql.unsafe`
+    UPDATE messaging.mute_change SET corrected = number, through = log.last_number(${work.realmId}) WHERE ${stored}`);
+  work.lockClock();
+  return true;
 }
 
 const nextRow = mutedRow.extend({ number: z.number().nullable() });
