@@ -77,7 +77,7 @@ export function createConsumerPosition(
 
   const readBehind = () =>
     database.one(sql.type(behindRow)`
-      SELECT ${serverNow} AS server, (SELECT json_agg(b) FROM (
+      SELECT ${serverNow} AS server, (SELECT json_agg(b ORDER BY b.realm_id) FROM (
         SELECT r.realm_id, r.number, c.position IS NULL AS is_new, EXISTS (SELECT FROM log.read_types(
           r.realm_id, greatest(coalesce(c.position, 0), coalesce(k.through, 0)), r.number, ${types}, 1)) AS found
         FROM log.realms(NULL) r LEFT JOIN ${table} c ON c.realm_id = r.realm_id AND c.name = ${name}
