@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ofList, type Place, restingPlace } from '../list-place.ts';
 import { openWeb, type Visit, type Web } from '../web-visit.ts';
@@ -175,5 +175,25 @@ test('Back and Forward lead to the places of two visits of the same list, one of
   await goBack(page);
   await article(page, newest).waitFor();
   await expectAtEnd(page);
+  await endVisit(visit);
+});
+
+test('a page of a list is requested only while the list is on the page', async () => {
+  const visit = await visitLong();
+  const { page } = visit;
+  const isBeside = (request: Request): boolean => request.url().includes('include_anchor=false');
+  const isHeld = (url: URL): boolean => url.searchParams.get('include_anchor') === 'false';
+  await page.route(isHeld, () => undefined);
+  const requested = page.waitForEvent('request', { predicate: isBeside });
+  await turn(page, -20_000);
+  await requested;
+  const ended = page.waitForEvent('requestfailed', { predicate: isBeside, timeout: 20_000 });
+  await goToInbox(page);
+  await ended;
+  // It is requested again when the reader is back.
+  const again = page.waitForEvent('request', { predicate: isBeside });
+  await page.unroute(isHeld);
+  await goBack(page);
+  await again;
   await endVisit(visit);
 });

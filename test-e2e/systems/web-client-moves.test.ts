@@ -400,5 +400,12 @@ test('a quote that arrives late does not take the reader from where they have go
   expect(await compose.inputValue()).toBe('');
   await quoteLate(/^Quote and reply/, async () => compose.focus());
   await expect.poll(() => compose.inputValue()).toContain('Quoted too late');
+  await quoteLate(/^Forward/, async () => compose.focus());
+  // The code of a dialog is loaded some time after it is asked for.
+  await expect(page.getByRole('dialog').waitFor({ timeout: 2_000 })).rejects.toThrow('Timeout');
+  // The compose box of a new topic is not the one of the message.
+  await page.goto(`${web.system.url}/channel/${web.general}`);
+  await quoteLate(/^Quote and reply/, async () => compose.focus());
+  expect(new URL(page.url()).pathname).toBe(`/channel/${web.general}`);
   await leave(visit);
 });

@@ -30,10 +30,10 @@ interface Tab {
 }
 
 /** Another tab of the same browser. */
-async function openTab({ page }: Pick<Tab, 'page'>): Promise<Tab> {
+async function openTab({ page }: Pick<Tab, 'page'>, at = path()): Promise<Tab> {
   const tab = await page.context().newPage();
   const queues = polled(tab);
-  await tab.goto(web.system.url + path());
+  await tab.goto(web.system.url + at);
   await tab.getByRole('region', { name: 'Messages' }).waitFor();
   return { page: tab, queues };
 }
@@ -117,6 +117,47 @@ test('a new tab does not take a text that another tab is writing', async () => {
   await expect.poll(() => box(other.page).inputValue()).toBe('Left behind');
   expect(faults).toEqual([]);
   await other.page.context().close();
+});
+
+/** The box of a new topic: the server gets its text with the message. */
+const newTopicBox = (page: Page) => page.getByRole('textbox', { name: 'Message of a new topic' });
+
+test('a text that only the browser has stays until its tab is gone and a new tab takes it', async () => {
+  const channel = `/channel/${web.general}`;
+  const first = await web.visit('member', channel);
+  await newTopicBox(first.page).fill('Of the first tab');
+  const second = await openTab(first, channel);
+  await newTopicBox(second.page).fill('To be sent');
+  await second.page.getByRole('textbox', { name: 'Topic', exact: true }).fill('sent by a tab');
+  await newTopicBox(second.page).press('Enter');
+  await message(second.page, 'To be sent').waitFor();
+  await second.page.goto(web.system.url + channel);
+  expect(await newTopicBox(second.page).inputValue()).toBe('');
+  await first.page.close();
+  await newTopicBox(second.page).fill('Of the second tab');
+  const third = await openTab(second, channel);
+  await expect.poll(() => newTopicBox(third.page).inputValue()).toBe('Of the first tab');
+  // Two tabs go: one takes both texts.
+  const empty = await third.page.context().newPage();
+  for (const { page } of [second, third]) await page.close();
+  const last = await openTab({ page: empty }, channel);
+  const texts = async () => (await newTopicBox(last.page).inputValue()).split('\n\n').sort();
+  await expect.poll(texts).toEqual(['Of the first tab', 'Of the second tab']);
+  await newTopicBox(last.page).fill('');
+  expect(first.faults).toEqual([]);
+  await last.page.context().close();
+});
+
+test('a page that gets no more events leaves its text to a new tab', async () => {
+  const channel = `/channel/${web.general}`;
+  const { page } = await web.visit('member', channel);
+  await newTopicBox(page).fill('Of the page that ended');
+  await page.route('**/json/events**', (route) => route.fulfill({ status: 403, body: '<h1>Forbidden</h1>' }));
+  await send('The next request is refused');
+  await page.getByRole('heading', { name: 'Natter cannot be reached' }).waitFor();
+  const next = await openTab({ page }, channel);
+  await expect.poll(() => newTopicBox(next.page).inputValue()).toBe('Of the page that ended');
+  await page.context().close();
 });
 
 test('a browser without locks gives each tab a queue of its own', async () => {

@@ -147,6 +147,22 @@ test('messages and the button to send stay visible in low windows, and lines are
   await leave(visit);
 });
 
+test('messages that a taller window shows become read', async () => {
+  const ids: number[] = [];
+  for (let index = 0; index < 12; index++) ids.push(await send('member2', 'taller', 'Line\n\nLine\n\nLine'));
+  const unread = async (): Promise<number> => {
+    const { messages } = await web.clientOf('member').getMessages({ message_ids: ids });
+    return messages.filter(({ flags }) => !flags.includes('read')).length;
+  };
+  const visit = await web.visit('member', web.topicPath('taller'), { viewport: { width: 1_000, height: 600 } });
+  await expect.poll(unread).toBeLessThan(ids.length);
+  await restingPlace(visit.page);
+  expect(await unread()).toBeGreaterThan(0);
+  await visit.page.setViewportSize({ width: 1_000, height: 2_400 });
+  await expect.poll(unread).toBe(0);
+  await leave(visit);
+});
+
 test('the focus goes to the next entry of the inbox, and to the neighbour of a deleted message', async () => {
   for (const topic of ['one', 'two', 'three']) await send('owner', topic, 'Unread');
   const visit = await web.visit('member2', '/inbox');

@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { goToLogin, navigate } from './session/login.ts';
 import { problemOf } from './session/problem.ts';
 import { Session } from './session/session.ts';
+import { leaveTab } from './session/tabs.ts';
 import { rememberAccount } from './text/choice.ts';
 import { language, markPage, preferredNow, t } from './text/text.ts';
 import { App } from './ui/app.tsx';
@@ -56,6 +57,7 @@ try {
   await session.run();
 } catch (error) {
   clearTimeout(patience);
+  leaveTab();
   if (error instanceof ApiError && error.status === 401) goToLogin();
   else
     root.render(

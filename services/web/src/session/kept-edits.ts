@@ -1,4 +1,4 @@
-import { store, stored, storedBelow } from '../browser/storage.ts';
+import { store, storedBelow } from '../browser/storage.ts';
 import type { Place } from '../state/place.ts';
 import { keptBelow } from './kept-texts.ts';
 import { type HeldLocks, ownTab } from './tabs.ts';
@@ -12,39 +12,57 @@ export interface KeptEdit {
   known?: readonly string[] | undefined;
 }
 
-/** With the tab that wrote it. */
-type Stored = KeptEdit & { tab?: string };
+/** Between the key of a conversation and the tab in the name of an entry. */
+const separator = '\n';
 
 /**
- * Stores texts that the server does not have yet, so that they survive a reload. Tabs share the entry of a conversation; a
- * tab deletes it only if no other tab has changed it.
+ * Stores texts that the server does not have yet, so that they survive a reload. Each tab has its own entry of a conversation,
+ * which only a tab that continues its text removes.
  */
 export class KeptEdits {
   readonly #prefix: string;
-  readonly #written = new Map<string, string>();
 
   constructor(ownId: number) {
     this.#prefix = keptBelow('draft', ownId);
   }
 
   keep(key: string, edit: KeptEdit): void {
-    const text = JSON.stringify({ ...edit, tab: ownTab } satisfies Stored);
-    this.#written.set(key, text);
-    store(this.#prefix + key, text);
+    store(this.#nameOf(key), JSON.stringify(edit));
   }
 
   drop(key: string): void {
-    if (stored(this.#prefix + key) === this.#written.get(key)) store(this.#prefix + key, undefined);
-    this.#written.delete(key);
+    store(this.#nameOf(key), undefined);
   }
 
-  /** The texts of tabs that are gone. A tab that is there holds the lock of its name. */
-  read(heldLocks: HeldLocks): [string, KeptEdit][] {
-    const kept = storedBelow(this.#prefix) as [string, Stored | null][];
-    return kept.flatMap(([key, edit]) => {
-      if (typeof edit?.text !== 'string' || (edit.tab !== undefined && heldLocks.has(edit.tab))) return [];
-      this.#written.set(key, stored(this.#prefix + key) ?? '');
-      return [[key, edit]];
-    });
+  #nameOf(key: string): string {
+    return this.#prefix + key + separator + ownTab;
   }
+
+  /**
+   * Takes the texts of tabs that are gone, by conversation: their entries are removed. A tab that is there holds the lock of
+   * its name.
+   */
+  take(heldLocks: HeldLocks): [string, KeptEdit][] {
+    const taken = new Map<string, KeptEdit[]>();
+    for (const [name, value] of storedBelow(this.#prefix)) {
+      // Earlier releases stored no tab.
+      const [, key = name, tab] = /^(.*)\n(.*)$/s.exec(name) ?? [];
+      const edit = value as KeptEdit | null;
+      if (typeof edit?.text !== 'string' || heldLocks.has(tab)) continue;
+      store(this.#prefix + name, undefined);
+      taken.set(key, [...(taken.get(key) ?? []), edit]);
+    }
+    return [...taken].map(([key, edits]) => [key, joined(edits)]);
+  }
+}
+
+/** The texts of several tabs as one. */
+function joined(edits: readonly KeptEdit[]): KeptEdit {
+  const texts = [...new Set(edits.map(({ text }) => text))];
+  return {
+    place: edits.find(({ place }) => place)?.place,
+    text: texts.filter((text) => text !== '').join('\n\n'),
+    draftId: edits.find(({ draftId }) => draftId !== undefined)?.draftId,
+    known: [...texts, ...edits.flatMap(({ known = [] }) => known)],
+  };
 }

@@ -46,3 +46,19 @@ test('a topic is forgotten with the texts, but nothing unsent by itself', () => 
   forgetTexts(7);
   expect([Object.keys(entries), readOutbox(7)]).toEqual([[], []]);
 });
+
+test('the texts of tabs that are gone are taken once, and those of an earlier release too', () => {
+  const name = (key: string, tab: string): string => `natter draft 7 ${key}\n${tab}`;
+  entries['natter draft 7 T'] = JSON.stringify({ place, text: 'Earlier' });
+  entries[name('T', 'gone')] = JSON.stringify({ place, text: 'Gone', draftId: 3, known: ['Go'] });
+  entries[name('T', 'also gone')] = JSON.stringify({ place, text: 'Gone' });
+  entries[name('T', 'there')] = JSON.stringify({ place, text: 'There' });
+  const kept = new KeptEdits(7);
+  expect([...kept.take(new Set(['there']))]).toEqual([
+    ['T', { place, text: 'Earlier\n\nGone', draftId: 3, known: expect.arrayContaining(['Earlier', 'Gone', 'Go']) }],
+  ]);
+  expect(Object.keys(entries)).toEqual([name('T', 'there')]);
+  kept.keep('T', { place, text: 'Own' });
+  kept.drop('T');
+  expect(Object.keys(entries)).toEqual([name('T', 'there')]);
+});

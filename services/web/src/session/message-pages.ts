@@ -35,8 +35,15 @@ export async function pageAround(client: Client, narrow: Narrow, around: number 
   };
 }
 
-/** The messages before the oldest, or after the newest, that a list has. The list does not show that this failed. */
-export async function pageBeside(client: Client, narrow: Narrow, anchor: number, towards: 'oldest' | 'newest') {
+interface Beside {
+  /** The oldest or the newest message that a list has. */
+  anchor: number;
+  towards: 'oldest' | 'newest';
+  signal: AbortSignal;
+}
+
+/** The messages before or after one. A list does not show that this failed: they are requested until the signal aborts. */
+export async function pageBeside(client: Client, narrow: Narrow, { anchor, towards, signal }: Beside) {
   const params = {
     ...paramsOf(narrow),
     anchor,
@@ -44,7 +51,7 @@ export async function pageBeside(client: Client, narrow: Narrow, anchor: number,
     num_before: towards === 'oldest' ? (narrow.kind === 'all' ? recentSize : pageSize) : 0,
     num_after: towards === 'newest' ? pageSize : 0,
   };
-  const answer = await client.getMessages(params, { retryForMs: Number.POSITIVE_INFINITY });
+  const answer = await client.getMessages(params, { retryForMs: Number.POSITIVE_INFINITY, signal });
   return {
     narrow,
     messages: answer.messages as unknown as Message[],

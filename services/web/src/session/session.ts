@@ -28,6 +28,7 @@ interface Loading {
   since: ChatEvent[];
   /** Where a page opens; undefined while a view is extended. */
   anchor: number | 'default' | undefined;
+  request: AbortController;
 }
 
 /** A signed-in person: the state on screen, and everything that sends or receives. */
@@ -47,8 +48,7 @@ export class Session {
   #sending: Promise<void> = Promise.resolve();
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
   readonly connection: Connection;
-  /** The list on the page, and the message at its top. */
-  shown: { narrow: Narrow; topId: number | undefined } | undefined;
+  #shown: { narrow: Narrow; topId: number | undefined } | undefined;
   readonly reading: ReadMarker;
   readonly actions: MessageActions;
 
@@ -113,6 +113,16 @@ export class Session {
     return this.#state;
   }
 
+  /** The list on the page, and the message at its top. */
+  get shown(): { narrow: Narrow; topId: number | undefined } | undefined {
+    return this.#shown;
+  }
+
+  set shown(shown) {
+    this.#shown = shown;
+    this.#endLoads(shown && keyOf(shown.narrow));
+  }
+
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -161,7 +171,7 @@ export class Session {
         this.channelList.arrived(event);
         for (const follower of this.#followers) follower(event);
       } else {
-        this.#loading.clear();
+        this.#endLoads();
         const { shown } = this;
         this.#dispatch({ type: 'snapshot', model: event.model, shownKey: shown && keyOf(shown.narrow) });
         this.channelList.restart();
@@ -174,11 +184,11 @@ export class Session {
   async open(narrow: Narrow, around?: number): Promise<void> {
     const anchor = around ?? 'default';
     if (this.#loading.get(keyOf(narrow))?.anchor === anchor) return;
-    this.#loading.delete(keyOf(narrow));
+    this.#endLoad(keyOf(narrow));
     // A list on screen does not show that this failed.
     const patience = this.#state.views.has(keyOf(narrow)) ? { retryForMs: Number.POSITIVE_INFINITY } : {};
-    await this.#load(narrow, anchor, async () => {
-      const page = await pageAround(this.#client, narrow, around, patience);
+    await this.#load(narrow, anchor, async (signal) => {
+      const page = await pageAround(this.#client, narrow, around, { ...patience, signal });
       return (since) => {
         this.#dispatch({ type: 'opened', page: { ...page, since } });
         // A move since the request brought messages that the page lacks.
@@ -201,8 +211,8 @@ export class Session {
     if (this.#loading.has(keyOf(narrow))) return;
     // All its messages were deleted.
     if (anchor === undefined) return this.open(narrow);
-    await this.#load(narrow, undefined, async () => {
-      const page = await pageBeside(this.#client, narrow, anchor, towards);
+    await this.#load(narrow, undefined, async (signal) => {
+      const page = await pageBeside(this.#client, narrow, { anchor, towards, signal });
       return (since) => this.#dispatch({ type: 'extended', page: { ...page, since } });
     });
   }
@@ -210,18 +220,29 @@ export class Session {
   async #load(
     narrow: Narrow,
     anchor: Loading['anchor'],
-    load: () => Promise<(since: readonly ChatEvent[]) => void>,
+    load: (signal: AbortSignal) => Promise<(since: readonly ChatEvent[]) => void>,
   ): Promise<void> {
     const key = keyOf(narrow);
-    const loading = { since: [], anchor };
+    const request = new AbortController();
+    const loading = { since: [], anchor, request };
     this.#loading.set(key, loading);
     const end = (): boolean => this.#loading.get(key) === loading && this.#loading.delete(key);
     try {
-      const show = await load();
+      const show = await load(request.signal);
       if (end()) show(loading.since);
     } catch (error) {
       if (end()) this.#dispatch({ type: 'failed', key, problem: problemOf(error) });
     }
+  }
+
+  #endLoad(key: string): void {
+    this.#loading.get(key)?.request.abort();
+    this.#loading.delete(key);
+  }
+
+  /** Nobody waits for lists that are not on the page: some of them would be requested until the server answers. */
+  #endLoads(exceptKey?: string): void {
+    for (const key of this.#loading.keys()) if (key !== exceptKey) this.#endLoad(key);
   }
 
   /** The conversation where a message is now; undefined if the reader cannot see the message. */

@@ -21,27 +21,29 @@ export async function queryLocks(): Promise<HeldLocks> {
   return new Set(held.map(({ name }) => name));
 }
 
-/** Holds the lock of this page. Returns what releases it. */
-function holdTab(): () => void {
-  let release = (): void => undefined;
+let release = (): void => undefined;
+
+function holdTab(): void {
   const gone = new Promise<void>((resolve) => {
     release = resolve;
   });
   if ('locks' in navigator) navigator.locks.request(ownTab, () => gone).catch(() => undefined);
-  return release;
 }
+
+/** Leaves what this page wrote to the next page. */
+export const leaveTab = (): void => release();
 
 /** A page that waits in the back/forward cache neither leads nor listens, nor holds a lock. */
 export function followPage(feed: SharedFeed): void {
-  let release = holdTab();
+  holdTab();
   addEventListener('pagehide', () => {
     feed.leave();
-    release();
+    leaveTab();
   });
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted) return;
     feed.join();
-    release = holdTab();
+    holdTab();
   });
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') feed.shown();

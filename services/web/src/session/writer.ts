@@ -44,7 +44,7 @@ export class Writer {
         this.#change(key, place, text + linkAfter(text, uploaded));
       },
     });
-    for (const [key, edit] of this.#kept.read(heldLocks)) this.#restore(key, edit);
+    for (const [key, edit] of this.#kept.take(heldLocks)) this.#restore(key, edit);
   }
 
   get #ownId(): number {

@@ -24,19 +24,18 @@ export function reply(session: Session, navigate: Navigate, message: Message): v
   }
 }
 
-/** Text fields other than the compose box. */
-const otherFields = 'input,textarea:not(#compose)';
-
 /**
  * The text of the message, named and linked; undefined if it cannot be read, or if the reader has gone to another page, dialog
- * or text field in the meantime.
+ * or text field in the meantime. They may be in the compose box if it is the one that gets a reply.
  */
-async function quotationOf(session: Session, message: Message): Promise<string | undefined> {
+async function quotationOf(session: Session, message: Message, isReply: boolean): Promise<string | undefined> {
   const { model } = session.state;
   const page = pageNow();
   const source = await session.actions.sourceOf(message.id);
   if (source === undefined || pageNow() !== page || isDialogOpen()) return undefined;
-  if (document.activeElement?.matches(otherFields)) return undefined;
+  const isForCompose = isReply && isShown(session, placeOf(message, model.ownId));
+  if (document.activeElement?.matches(isForCompose ? 'input,textarea:not(#compose)' : 'input,textarea'))
+    return undefined;
   const name = message.sender_full_name || personName(model, message.sender_id);
   // The fence is longer than every fence in the text.
   const fences = source.match(/`{3,}/g) ?? [];
@@ -47,7 +46,7 @@ async function quotationOf(session: Session, message: Message): Promise<string |
 
 /** Replies with the text of the message, named and linked. */
 export async function quote(session: Session, navigate: Navigate, message: Message): Promise<void> {
-  const text = await quotationOf(session, message);
+  const text = await quotationOf(session, message, true);
   if (text === undefined) return;
   const place = placeOf(message, session.state.model.ownId);
   const shown = isShown(session, place);
@@ -69,7 +68,7 @@ export function takeBack(session: Session, navigate: Navigate, outgoing: Outgoin
 
 /** Asks for the conversation in which the text of the message is quoted. */
 export async function forward(session: Session, message: Message): Promise<void> {
-  const text = await quotationOf(session, message);
+  const text = await quotationOf(session, message, false);
   if (text !== undefined) openDialog({ name: 'new', text });
 }
 

@@ -26,12 +26,13 @@ export function useSeen(list: List, rows: readonly Row[], narrow: Narrow, isAnch
   const session = useSession();
   const isMarking = useSelected(({ model }) => marksRead(narrow, model.writing.settings));
   const offset = list.scrollOffset ?? 0;
+  const height = list.scrollRect?.height ?? 0;
   useEffect(() => {
     const look = (): void => {
       if (!isAnchored || document.visibilityState !== 'visible') return;
       if (session.shown) session.shown.topId = rows[topIndexOf(list)]?.message?.id;
       if (!document.hasFocus() || !isMarking) return;
-      const end = offset + (list.scrollRect?.height ?? 0);
+      const end = offset + height;
       const visible = list.getVirtualItems().filter((item) => item.start < end && item.end > offset);
       const ids = visible.flatMap(({ index, end: bottom }) => {
         const message = rows[index]?.message;
@@ -46,5 +47,5 @@ export function useSeen(list: List, rows: readonly Row[], narrow: Narrow, isAnch
       removeEventListener('focus', look);
       document.removeEventListener('visibilitychange', look);
     };
-  }, [session, list, rows, isMarking, isAnchored, offset]);
+  }, [session, list, rows, isMarking, isAnchored, offset, height]);
 }
