@@ -405,6 +405,9 @@ test('a quote that arrives late does not take the reader from where they have go
   await expect(page.getByRole('dialog').waitFor({ timeout: 2_000 })).rejects.toThrow('Timeout');
   // The compose box of a new topic is not the one of the message.
   await page.goto(`${web.system.url}/channel/${web.general}`);
+  await compose.waitFor();
+  // The channel opens at its first unread message, and tests before may have left some.
+  await page.keyboard.press('End');
   await quoteLate(/^Quote and reply/, async () => compose.focus());
   expect(new URL(page.url()).pathname).toBe(`/channel/${web.general}`);
   await leave(visit);
