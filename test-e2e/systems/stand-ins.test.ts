@@ -74,7 +74,7 @@ async function emptyTables(realms: number): Promise<void> {
   const schemas = ['users', 'messaging', 'event_queue'];
   const own = schemas.flatMap((schema) => [`${schema}.consumer`, `${schema}.idempotency`, `${schema}.parked_event`]);
   await admin.query(`
-    TRUNCATE log.clock, log.version, log.event, event_queue.queue, simulated.message, simulated.account, simulated.person, ${own.join(', ')};
+    TRUNCATE log.clock, log.version, log.event, event_queue.queue, event_queue.outage, simulated.message, simulated.account, simulated.person, ${own.join(', ')};
     INSERT INTO log.clock (realm_id, last_at) SELECT realm, to_timestamp(0) FROM generate_series(1, ${realms}) realm;
     INSERT INTO simulated.account SELECT realm, person, 0 FROM generate_series(1, ${realms}) realm, generate_series(7, 8) person;
     UPDATE event_queue.alive SET at = now()`);
