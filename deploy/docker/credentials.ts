@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * What the image's own command prints, so that image and credentials match. The command line of `docker` has only the
+ * Returns the output of the image's own command, so that image and credentials match. The command line of `docker` has only the
  * names of the secrets: other users can read it, and an error of execFileSync quotes it.
  */
 export function credentialsOf(image: string, secrets: Record<string, string>, args: readonly string[]): string {

@@ -177,7 +177,7 @@ describe.skipIf(missing !== '')(missing ? `the chart's backup: SKIPPED: no ${mis
   test('a dump is restored by a pg_restore that is newer than the server', async () => {
     expect(backUp()).toMatchObject({ status: 0 });
     await newDatabase();
-    // What version 17 sends; servers from 14 to 16 refuse it.
+    // Version 17 sends this setting; servers from 14 to 16 refuse it.
     const setting = 'SET transaction_timeout = 0;';
     replaceTool(
       'pg_restore',

@@ -83,7 +83,7 @@ test('registers and changes of other channels do not wait until the messages of 
     await newcomer.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'tada' });
     return [await unreadOf(last), await unreadOf(people[0] as Client)];
   });
-  // What is still unread becomes read by an event after the register.
+  // An event after the register marks the remaining messages as read.
   expect(unread).toEqual([all, before[0]]);
   await queue.next(({ flag }) => flag === 'read');
   await expect.poll(() => unreadOf(last)).toBe(before[people.indexOf(last)]);
@@ -145,7 +145,7 @@ test('a message that is sent, moved or marked as unread after a new subscription
       const subscriptions = [{ name: 'crowded' }];
       await owner.ok('POST', '/users/me/subscriptions', { subscriptions, principals });
       await owner.ok('PATCH', `/messages/${moved.id}`, { stream_id: crowded, send_notification_to_new_thread: false });
-      // Nobody else continues with the user from now on.
+      // From now on, the lock keeps the scheduler from continuing with the user.
       await session.query('BEGIN');
       await session.query('SELECT FROM messaging.left_channels WHERE realm_id = $1 FOR UPDATE', [realmId]);
       const flag = { messages: `[${firstId}]`, op: 'remove', flag: 'read' };

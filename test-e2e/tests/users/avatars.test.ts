@@ -88,7 +88,7 @@ test('/avatar redirects to the picture by ID and address, and does not reveal to
   }
 });
 
-/** What a client gets that follows the redirects. */
+/** The answer to a client that follows the redirects. */
 const shown = async (who: Client, url: string): Promise<Json> => {
   const [status, location] = await redirectOf(who, url);
   return status === 302 ? shown(who, location) : fetched(url);

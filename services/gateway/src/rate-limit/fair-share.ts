@@ -26,9 +26,9 @@ export interface FairShare {
 
 /** Numbers of requests that have not yet reached the fair share. */
 export interface Coming {
-  /** Of the realm. */
+  /** Number of requests of the realm. */
   all: number;
-  /** Of the user. */
+  /** Number of requests of the user. */
   own: number;
 }
 

@@ -240,7 +240,7 @@ export class Session {
     this.#loading.delete(key);
   }
 
-  /** Nobody waits for lists that are not on the page: some of them would be requested until the server answers. */
+  /** Ends the loads of lists that are not on the page. Some of them would be repeated until the server answers. */
   #endLoads(exceptKey?: string): void {
     for (const key of this.#loading.keys()) if (key !== exceptKey) this.#endLoad(key);
   }

@@ -40,7 +40,7 @@ export async function channelUpdated(work: Work, { body }: LogEvent<'stream/upda
   else await write();
 }
 
-/** What lists of muted topics depend on. */
+/** The columns on which lists of muted topics depend. */
 const listed = ['name', 'is_private', 'is_web_public', 'is_archived'] as const;
 
 /** `name` in the body is the name before the change; a change of privacy includes dependent properties. */
