@@ -74,8 +74,12 @@ export function createPostgresServer(random: Random, { now, after }: Timing): Po
           if (failure && index === failsAt) throw failureOf(statement, failure);
           results.push(await executeOne(statement));
         } catch (error) {
-          if (tx && isImplicit) end()?.rollBack();
-          else if (tx) isFailed = true;
+          if (isImplicit) end()?.rollBack();
+          else if (tx) {
+            isFailed = true;
+            // PostgreSQL releases the locks at the error, before the client rolls back.
+            tx.rollBack();
+          }
           throw error;
         }
       }
