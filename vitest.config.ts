@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import TestOrder from './deploy/local/test-order.ts';
 
 // Files share what their process has loaded: no module keeps state of a test.
 const common = {
@@ -15,8 +16,9 @@ const common = {
 export default defineConfig({
   test: {
     // Tests mostly wait: for responses, for expiry, for a scheduled minute, for a server to come back. Two workers
-    // leave half of two cores idle.
-    maxWorkers: 3,
+    // leave half of two cores idle, and three a fifth.
+    maxWorkers: 4,
+    sequence: { sequencer: TestOrder },
     projects: [
       {
         test: {

@@ -243,17 +243,22 @@ describe.skipIf(images === undefined)(
       });
       for (const { box } of direct) await box.start();
       await Promise.all(direct.map(({ box }) => cluster.ready(box.name)));
-      for (const { box } of cluster.services().filter(({ box }) => box.name.endsWith('-pooled'))) {
-        await box.stop(30);
-        await cluster.removeService(box);
-      }
+      const ending = cluster.services().filter(({ box }) => box.name.endsWith('-pooled'));
+      await Promise.all(ending.map(({ box }) => box.stop(30)));
+      await Promise.all(ending.map(({ box }) => cluster.removeService(box)));
       expectWhole('a pooler in transaction mode', report);
     }, 400_000);
 
     test('completes all requests and keeps all queues while every container is replaced by a new version', async () => {
       if (!images) return;
-      for (const { kind, box } of cluster.services())
-        await replace(kind, box.name, { name: box.name, image: images.previous, surge: false });
+      for (const number of [1, 2])
+        await Promise.all(
+          kinds.map((kind) => {
+            const name = `${kind}-${number}`;
+            return replace(kind, name, { name, image: images.previous, surge: false });
+          }),
+        );
+      await settled();
       const registers = registering();
       // Clients that keep their connections: they must be told in time to reconnect elsewhere.
       const report = await underDisturbance(cluster, clients, async (tick) => {

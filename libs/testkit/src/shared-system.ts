@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { faults } from '@natter/local/child';
 import { type System, startSystem } from '@natter/local/system';
-import type { TestProject } from 'vitest/node';
+import type { TestModule, TestProject } from 'vitest/node';
 import { redisRefusals } from './redis-refusals.ts';
 
 declare module 'vitest' {
@@ -16,7 +16,10 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup: one running system with two gateways, for all files that use separate realms. */
+/**
+ * Vitest's global setup: one running system with two gateways, for all files that use separate realms. It stops when the
+ * last of these files has ended, because its processes would take time from the files of other projects.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-shared-'));
   const log = join(dataDir, 'system.log');
@@ -46,7 +49,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('natterPostgresUrl', system.servers.postgresUrl);
   project.provide('natterRedisUrl', system.servers.redisUrl);
   project.provide('natterLog', log);
-  return async () => {
+  const stop = async (): Promise<void> => {
     const refusals = await redisRefusals(system.servers.redisUrl);
     await system.stop();
     lines.end();
@@ -57,4 +60,35 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (natsRefusals.size > 0)
       throw new Error(`NATS refused subjects that services need: ${[...natsRefusals].join('; ')}`);
   };
+  let stopping: Promise<void> | undefined;
+  const stopOnce = (): Promise<void> => {
+    stopping ??= stop();
+    return stopping;
+  };
+  const cancel = await whenFilesEnded(project, () => {
+    // The teardown reports its error.
+    stopOnce().catch(() => undefined);
+  });
+  return () => {
+    cancel();
+    return stopOnce();
+  };
 }
+
+/**
+ * Calls back when all files of the project have ended. If only some of them run, or if they run again after changes, it never
+ * calls back. Returns a function that cancels it.
+ */
+async function whenFilesEnded(project: TestProject, callback: () => void): Promise<() => void> {
+  const { testFiles } = await project.globTestFiles();
+  const timer = setInterval(() => {
+    const modules = project.vitest.state.getTestModules().filter((module) => module.project.name === project.name);
+    const ended = new Set(modules.filter((module) => isEnded(module.state())).map(({ moduleId }) => moduleId));
+    if (project.vitest.config.watch || !testFiles.every((file) => ended.has(file))) return;
+    clearInterval(timer);
+    callback();
+  }, 2_000);
+  return () => clearInterval(timer);
+}
+
+const isEnded = (state: ReturnType<TestModule['state']>): boolean => state !== 'queued' && state !== 'pending';

@@ -1,5 +1,6 @@
 /** `npm run fuzz:pure`: coverage-guided fuzzing of the functions that take text from users. */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -16,11 +17,18 @@ const directory = localDirectory('fuzz');
 const found = new Map<string, string>();
 
 console.log(`seed ${seed}`);
-for (const name of Object.keys(targets).filter((one) => given.target === undefined || one === given.target)) {
-  const skip: string[] = [];
-  // A text that hangs terminates its worker; the next worker skips it.
-  for (let isOver = false; !isOver; ) isOver = await runTarget(name, skip);
+const names = Object.keys(targets)
+  .filter((one) => given.target === undefined || one === given.target)
+  .values();
+/** Runs targets that no other lane has begun. */
+async function runLane(): Promise<void> {
+  for (const name of names) {
+    const skip: string[] = [];
+    // A text that hangs terminates its worker; the next worker skips it.
+    for (let isOver = false; !isOver; ) isOver = await runTarget(name, skip);
+  }
 }
+await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, runLane));
 console.log(`${found.size} findings`);
 for (const [problem, file] of found) console.log(`  ${problem.slice(0, 400)}\n    ${file}`);
 process.exit(found.size === 0 ? 0 : 1);
