@@ -31,6 +31,7 @@ export * from './snapshot.ts';
 export * from './sql-state.ts';
 export { asTenant } from './turns.ts';
 export * from './unit-of-work.ts';
+export * from './versions.ts';
 export { untilMigrated } from './wait-for-postgres.ts';
 export * from './waiting-tasks.ts';
 export { wideNetwork } from './wide-network.ts';
