@@ -1,4 +1,4 @@
-import { ChatError } from '@natter/contracts';
+import { ChatError, isRefusal } from '@natter/contracts';
 import {
   createPatience,
   currentDeadline,
@@ -66,7 +66,7 @@ export function createRecovery(): Recovery {
         } catch (error) {
           const trouble = troubleOf(error);
           const mayRepeat = trouble === 'refusal' || (trouble === 'connection' && outcome === 'known');
-          if (attempt > 0 && error instanceof ChatError && error.status < 500) recovered();
+          if (attempt > 0 && isRefusal(error)) recovered();
           if (!mayRepeat) throw error;
           const remainingMs = patience.remainingMs();
           if (remainingMs === 0) throw error;

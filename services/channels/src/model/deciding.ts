@@ -1,5 +1,5 @@
 import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
-import { ChatError, isAdministrator, type RealmPermission, realmPermissions } from '@natter/contracts';
+import { isAdministrator, isRefusal, type RealmPermission, realmPermissions } from '@natter/contracts';
 import { type Database, type Executor, readVersions, sqlState, VersionsChanged, type Work } from '@natter/database';
 import { isPermitted } from '@natter/permissions';
 import {
@@ -97,7 +97,7 @@ async function refusingOn<R>(refusing: Refusing, decide: () => Promise<R>): Prom
   try {
     return await decide();
   } catch (error) {
-    if (error instanceof ChatError && error.status < 500)
+    if (isRefusal(error))
       await mustHold(refusing).catch((failure: unknown) => {
         // A unique violation aborted the transaction. That refusal depends on the table alone, so versions are not
         // compared.
