@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { WaitingTasks } from '@natter/service-kit';
+import { Counts, WaitingTasks } from '@natter/service-kit';
 import { whileConnected } from '../http/while-connected.ts';
 
 /**
@@ -29,7 +29,7 @@ interface Network {
 export function createLookUps(): LookUps {
   const waiting = new WaitingTasks(maxWaiting);
   const networks = new Map<string, Network>();
-  const inFlightOf = new Map<number, number>();
+  const inFlightOf = new Counts<number>();
   const connections = new WeakMap<object, number>();
   let lastId = 0;
   let inFlight = 0;
@@ -63,18 +63,16 @@ export function createLookUps(): LookUps {
 
   function leave(network: Network): void {
     network.requests--;
-    if (network.requests > 0) return;
-    networks.delete(network.name);
-    inFlightOf.delete(network.id);
+    if (network.requests === 0) networks.delete(network.name);
   }
 
   function count(networkId: number, by: 1 | -1): void {
     inFlight += by;
-    inFlightOf.set(networkId, (inFlightOf.get(networkId) ?? 0) + by);
+    inFlightOf.add(networkId, by);
   }
 
   function mayHaveTurn(networkId: number): boolean {
-    return (inFlightOf.get(networkId) ?? 0) < maxOfNetwork;
+    return inFlightOf.of(networkId) < maxOfNetwork;
   }
 
   async function admitted(networkId: number, response: ServerResponse): Promise<void> {

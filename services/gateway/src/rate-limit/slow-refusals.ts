@@ -1,5 +1,5 @@
 import type { ChatError } from '@natter/contracts';
-import { createLocalCounts } from '@natter/service-kit';
+import { Counts, createLocalCounts } from '@natter/service-kit';
 
 /**
  * Delays refusals for callers who continue to send above their rate limit. A client that sends the next request directly after a
@@ -27,18 +27,16 @@ const [maxWaiting, maxOfCaller] = [10_000, 200];
 export function createSlowRefusals(): SlowRefusals {
   const counts = createLocalCounts();
   const marked = new WeakMap<ChatError, string>();
-  const waitingOf = new Map<string, number>();
+  const waitingOf = new Counts<string>();
   let waiting = 0;
 
   async function wait(who: string): Promise<boolean> {
     const delayMs = minDelayMs + Math.random() * (maxDelayMs - minDelayMs);
     waiting++;
-    waitingOf.set(who, (waitingOf.get(who) ?? 0) + 1);
+    waitingOf.add(who);
     await new Promise((resolve) => setTimeout(resolve, delayMs));
     waiting--;
-    const left = (waitingOf.get(who) ?? 1) - 1;
-    if (left > 0) waitingOf.set(who, left);
-    else waitingOf.delete(who);
+    waitingOf.add(who, -1);
     return true;
   }
 
@@ -50,7 +48,7 @@ export function createSlowRefusals(): SlowRefusals {
     delayOf(error) {
       const who = marked.get(error);
       if (who === undefined || counts.add(who, 1, windowSeconds) <= prompt) return undefined;
-      if (waiting >= maxWaiting || (waitingOf.get(who) ?? 0) >= maxOfCaller) return Promise.resolve(false);
+      if (waiting >= maxWaiting || waitingOf.of(who) >= maxOfCaller) return Promise.resolve(false);
       return wait(who);
     },
     get waiting() {
