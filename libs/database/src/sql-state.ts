@@ -20,8 +20,8 @@ const socketCode = /^(?:E(?:AI_)?[A-Z]+|ERR_(?:SOCKET|STREAM|SSL|TLS)_\w+)$/;
 const idleInTransaction = '25P03';
 
 /**
- * Whether the connection or the server is gone: class 08 and 57P, connections that were closed because their transaction was idle,
- * error codes of sockets and of TLS, and driver errors without a code.
+ * Whether the connection or the server is gone: class 08 and 57P, connections that were closed because their transaction was
+ * idle, error codes of sockets and of TLS, and driver errors without a code.
  */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

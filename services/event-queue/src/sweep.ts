@@ -17,10 +17,10 @@ const serverRow = z.object({ server: z.string() });
 const settledRow = positionRow.extend({ dropped: z.number() });
 
 /**
- * Keeps streams complete. Realms with recent events whose stream is behind the record for a whole round are caught up;
- * after a reconnect, and after a restart or failover of Postgres, so are all realms with a stream. A stream that stays
- * behind, because Redis refuses entries, is caught up later, although its realm has no recent events then. If a stream is ahead of the record or has another history, and
- * its end is signed by its owner, Postgres lost its tail: a new epoch begins.
+ * Keeps streams complete. It catches up realms with recent events whose stream is behind the record for a whole round, and all
+ * realms with a stream after a reconnect and after a restart or failover of Postgres. If a stream stays behind because Redis
+ * refuses entries, it is caught up later, even if its realm has no recent events then. If a stream is ahead of the record or has
+ * another history, and a service has signed its end, Postgres lost its tail: a new epoch begins.
  */
 export function startSweep(
   owner: Owner,

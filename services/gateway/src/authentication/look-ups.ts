@@ -3,10 +3,10 @@ import { Counts, WaitingTasks } from '@natter/service-kit';
 import { whileConnected } from '../http/while-connected.ts';
 
 /**
- * Limits the look-ups of credentials that are not known to be valid, because anybody can invent some: few are in flight
- * for a network (an IPv4 address or an IPv6 /48), and few for all networks. Networks take turns, and in a network its connections, so a valid credential
- * that is shown for the first time waits for at most one look-up of each other connection of its network. How many wait
- * is limited by the connections of a network and the requests in flight on each.
+ * Limits the look-ups of credentials that are not known to be valid, because anybody can invent some: few are in flight for a
+ * network (an IPv4 address or an IPv6 /48), and few for all networks. Networks take turns, and within a network its connections.
+ * So the first request with a valid credential waits for at most one look-up of each other connection of its network. The
+ * connections of a network, and the requests in flight on each, limit how many look-ups wait.
  */
 export interface LookUps {
   /** Rejects with SERVICE_UNAVAILABLE if `work` cannot start within its deadline, or before the client disconnects. */

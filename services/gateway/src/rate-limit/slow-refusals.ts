@@ -3,15 +3,15 @@ import { Counts, createLocalCounts } from '@natter/service-kit';
 
 /**
  * Delays refusals for callers who continue to send above their rate limit. A client that sends the next request directly after a
- * refusal would otherwise send thousands a second, each with a body that the gateway has to receive. The delay begins when the work of
- * the request has ended, so a delayed refusal holds no body and no turn.
+ * refusal would otherwise send thousands a second, each with a body that the gateway has to receive. The delay begins when the
+ * work of the request has ended, so a delayed refusal holds no body and no turn.
  */
 export interface SlowRefusals {
   /** Returns the error, marked as a refusal of this caller. */
   mark(error: ChatError, who: string): ChatError;
   /**
-   * Resolves when an error may be sent; undefined if it may be sent at once. The result is false if too many refusals wait already.
-   * Then the connection has to be closed, so that the client needs another one for its next request.
+   * Resolves when an error may be sent; undefined if it may be sent at once. The result is false if too many refusals wait
+   * already. Then the connection has to be closed, so that the client needs another one for its next request.
    */
   delayOf(error: ChatError): Promise<boolean> | undefined;
   readonly waiting: number;
