@@ -7,7 +7,9 @@ const importing =
   /^\s*(?:import|export)\b[^;'"`]*?\bfrom\s+'(\.[^']+)'|^\s*import\s+'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/gm;
 const handling = /\bhandle(?:Write|Stored)?\(/;
 
-/** Folders of the gateway and the web client are layers, not features: they may import each other as long as there is no cycle. */
+/**
+ * Folders of the gateway and the web client are layers, not features: they may import each other as long as there is no cycle.
+ */
 const layered = new Set(['gateway', 'web']);
 
 /**

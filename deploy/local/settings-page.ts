@@ -1,6 +1,6 @@
 /**
- * Generates `docs/settings.md` and the settings in the chart's schema of values from the config schemas of the processes. `--print`
- * and `--print-chart` show them.
+ * Generates `docs/settings.md` and the settings in the chart's schema of values from the config schemas of the processes.
+ * `--print` and `--print-chart` show them.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { commonConfig } from '@natter/service-kit';

@@ -1,8 +1,8 @@
 export interface Fault {
   name: string;
   /**
-   * `instant`: one part is killed or restarted, its work is done elsewhere at once. `lasting`: something is away for the length of the
-   * fault.
+   * `instant`: one part is killed or restarted, its work is done elsewhere at once. `lasting`: something is away for the length
+   * of the fault.
    */
   kind: 'instant' | 'lasting';
   /** Why it can't be caused here. */

@@ -1,8 +1,8 @@
 /**
- * `npm run test:chaos`: every fault that the reliability page names, one after the other in an order that a seed decides, under a load
- * of all kinds of writes and reads, with two processes of everything. After each fault every client's state is compared with a fresh
- * register, with the feeds and with a replay of the record. Prints a Markdown table of the faults, and one of the memory of
- * each process; ends with 1 if a promise was broken.
+ * `npm run test:chaos`: every fault that the reliability page names, one after the other in an order that a seed decides, under
+ * a load of all kinds of writes and reads, with two processes of everything. After each fault every client's state is compared
+ * with a fresh register, with the feeds and with a replay of the record. Prints a Markdown table of the faults, and one of the
+ * memory of each process; ends with 1 if a promise was broken.
  */
 import { parseArgs } from 'node:util';
 import { faults as faultsOfProcesses } from '@natter/local/child';
@@ -24,7 +24,10 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** Seconds from the beginning of one fault to that of the next; more if a fault and its checks take longer. */
     every: { type: 'string' },
-    /** Only faults whose name contains this, `+` for two at once; may be given several times. All of them run once, however long that takes. */
+    /**
+     * Only faults whose name contains this text; with `+` two faults at once. The option may be given several times. Each fault
+     * runs once, however long that takes.
+     */
     fault: { type: 'string', multiple: true },
     list: { type: 'boolean' },
   },

@@ -16,7 +16,7 @@ import { claim, dueBots, endOverlongWaits } from '../../services/messaging/src/o
 import { applyRetention, type Retention } from '../../services/messaging/src/retention/retention.ts';
 import { makeNoticesDue } from '../../services/messaging/src/scheduled-messages/make-notices-due.ts';
 import { forgetEnded } from '../../services/messaging/src/scheduler-service.ts';
-import { mayTell } from '../../services/messaging/src/system-messages/notice-allowance.ts';
+import { mayNotify } from '../../services/messaging/src/system-messages/notice-allowance.ts';
 import { createHotState, withKnownTimes } from '../../services/presence/src/hot-state.ts';
 import { createRecordState } from '../../services/presence/src/record-state.ts';
 import { startWriteBehind } from '../../services/presence/src/write-behind.ts';
@@ -63,8 +63,8 @@ describe('after the clock of Postgres was set back by a day', () => {
 
   test('the notification bot writes about changes of a user', async () => {
     await countedUntil('notice_allowance', 1);
-    expect(await mayTell(work(), 1, 5_000)).toBe(true);
-    expect(await mayTell(work(), 1, 1)).toBe(false);
+    expect(await mayNotify(work(), 1, 5_000)).toBe(true);
+    expect(await mayNotify(work(), 1, 1)).toBe(false);
   });
 
   const countedUntil = (table: string, userId: number) =>

@@ -1,4 +1,7 @@
-/** The client for JavaScript that the npm registry provides, as it is. Other clients are in no registry that this project installs from. */
+/**
+ * The client for JavaScript that the npm registry provides, as it is. Other clients are in no registry that this project
+ * installs from.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { System } from '@natter/local/system';

@@ -6,7 +6,10 @@ import { postgresClient } from './postgres.ts';
 
 const wrongPassword = '28P01';
 
-/** Whether Postgres lets each service log in with the password that it is given. Needs what `natter migrate` takes passwords from. */
+/**
+ * Whether Postgres lets each service log in with its configured password. Needs the variables from which `natter migrate` takes
+ * the passwords.
+ */
 export async function checkPasswords(): Promise<Finding[]> {
   const given = serviceSchemas.filter(
     (schema) => process.env.NATTER_SECRET || process.env[`NATTER_POSTGRES_PASSWORD_${schema.toUpperCase()}`],
@@ -39,6 +42,9 @@ async function checkPassword(schema: (typeof serviceSchemas)[number]): Promise<F
   }
 }
 
-/** Whether the cause may be the machine of the doctor: its network, or `pg_hba.conf`, which may permit a role other machines only. */
+/**
+ * Whether the cause may be the machine of the doctor: its network, or `pg_hba.conf`, which may permit a role other machines
+ * only.
+ */
 const mayBeLocal = (error: unknown): boolean =>
   !(error instanceof pg.DatabaseError) || (error.code === '28000' && error.routine === 'ClientAuthentication');

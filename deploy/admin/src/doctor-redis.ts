@@ -4,7 +4,9 @@ import { requireEnv } from './command.ts';
 import type { Clock } from './doctor-postgres.ts';
 import { type Finding, fail, ok, runbook, section, warn } from './finding.ts';
 
-/** Checks that Redis answers, is written to, evicts nothing, and holds the end of each realm's log, or nothing of an idle realm. */
+/**
+ * Checks that Redis answers, is written to, evicts nothing, and holds the end of each realm's log, or nothing of an idle realm.
+ */
 export async function checkRedis(clocks: readonly Clock[]): Promise<Finding[]> {
   const redis = new Redis(requireEnv('NATTER_REDIS_URL', 'Redis, with credentials'), {
     lazyConnect: true,

@@ -14,7 +14,10 @@ export function postgresClient(options: pg.ClientConfig = {}): pg.Client {
   return client;
 }
 
-/** A client that is connected and understands this database, whatever its defaults are. No statement has a limit but a given one. */
+/**
+ * A client that is connected and understands this database, whatever its defaults are. No statement has a limit but a given
+ * one.
+ */
 export async function connectPostgres(options: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = postgresClient(options);
   try {

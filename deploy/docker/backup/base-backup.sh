@@ -1,5 +1,6 @@
 #!/bin/sh
-# Copies the whole database, and removes copies and WAL that are no longer needed: base-backup.sh [KEEP]. It runs beside Postgres, as its user.
+# base-backup.sh [KEEP] copies the whole database, and removes copies and WAL that are no longer needed. It runs beside Postgres,
+# as its user.
 set -eu
 backup="${BACKUP:-/backup}"
 keep="${1:-7}"

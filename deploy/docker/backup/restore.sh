@@ -31,7 +31,8 @@ fi
 place_of() {
   sed -n 's/.*"Timeline": \([0-9]*\),.*"End-LSN": "\([0-9A-F/]*\)".*/\1 \2/p' "$backup/base/$1/backup_manifest"
 }
-# Postgres archives the history of a timeline when it begins the timeline: `newest_timeline [CONDITION]` reads those that find selects.
+# Postgres archives the history of a timeline when it begins the timeline. `newest_timeline [CONDITION]` reads the histories that
+# `find` selects.
 newest_timeline() {
   {
     place_of "$(echo "$bases" | head -n 1)" | cut -d ' ' -f 1

@@ -8,7 +8,7 @@ import { currentDeadline } from './deadline.ts';
 import { type Answered, storableCharacters, takeBatch, type Waiting } from './decided-writes.ts';
 import { realmNamedBy, refuseNamed } from './named-cause.ts';
 import { createOnePerKey } from './one-per-key.ts';
-import { createRealmCommits, isOutage, type SharedBatch } from './realm-commits.ts';
+import { createRealmCommits, isServerOutage, type SharedBatch } from './realm-commits.ts';
 import { traced } from './trace.ts';
 import { VersionsChanged } from './unit-of-work.ts';
 
@@ -217,7 +217,7 @@ export function createCommitter(
   /** Nothing was committed, unless the connection was lost. */
   async function afterFailure(all: readonly Sharing[], error: unknown): Promise<void> {
     // After a lost connection the outcome is unknown, so no write may be repeated here.
-    if (isOutage(error)) {
+    if (isServerOutage(error)) {
       for (const { line, share } of all) {
         for (const item of share.batch) item.reject(error);
         makeReady(line);

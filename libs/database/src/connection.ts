@@ -53,9 +53,9 @@ const shortestAttemptMs = 1_000;
 /**
  * Runs `work` on a connection of the pool until the deadline. At the deadline the running statement is cancelled in Postgres,
  * and no other one is sent. A transaction that `work` leaves open is rolled back in every case. A connection is not reused if it
- * failed, if a statement was cancelled, or if the rollback failed. Neither is a connection to a read-only server: it may lead to a
- * standby since a failover, while new connections lead to the primary. If the wait of a commit for a standby was cancelled, the
- * outcome counts as unknown, as if the connection was lost.
+ * failed, if a statement was cancelled, or if the rollback failed. Neither is a connection to a read-only server: it may lead
+ * to a standby since a failover, while new connections lead to the primary. If the wait of a commit for a standby was
+ * cancelled, the outcome counts as unknown, as if the connection was lost.
  */
 export function connectWithin<R>(source: Source, work: (connection: Connection) => Promise<R>): Promise<R> {
   const deadline = currentDeadline();
@@ -92,8 +92,8 @@ async function runHeld<R>(held: Held, work: (connection: Connection) => Promise<
 }
 
 /**
- * Waits for a while if PostgreSQL takes no connections, for example because it restarts, or refuses the login. Nothing was sent yet,
- * so every failure passes. Another work may give its connection back meanwhile.
+ * Waits for a while if PostgreSQL takes no connections, for example because it restarts, or refuses the login. Nothing was sent
+ * yet, so every failure passes. Another work may give its connection back meanwhile.
  */
 async function checkOut(source: Source, deadline: Deadline): Promise<pg.PoolClient> {
   const { pool, freed } = source;

@@ -67,7 +67,9 @@ const usualGatherMs = 15;
  */
 const restFactor = 4;
 const usualBatchSize = 200;
-/** After this time a transaction handles no further event, because other realms wait, and other transactions wait for its locks. */
+/**
+ * After this time a transaction handles no further event, because other realms wait, and other transactions wait for its locks.
+ */
 const longestBatchMs = 250;
 const reapplyEveryMs = 5_000;
 /** If events of a realm wait for a predecessor, the first delay before the realm is tried again. */

@@ -38,7 +38,9 @@ export function requireEventBytes(bytes: number): void {
 
 const tooMuch = (): ChatError => new ChatError('REQUEST_TOO_LARGE', 'The request changes too much at once');
 
-/** An estimate of the bytes of a value as JSON. It stops counting above `most`, and estimates lists of numbers by their length. */
+/**
+ * An estimate of the bytes of a value as JSON. It stops counting above `most`, and estimates lists of numbers by their length.
+ */
 function sizeOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return bytesPerNumber;

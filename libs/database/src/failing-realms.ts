@@ -1,4 +1,4 @@
-import { ChatError } from '@natter/contracts';
+import { ChatError, isRefusal } from '@natter/contracts';
 import { isConnectionFailure, isMissingPartition, sqlState } from './sql-state.ts';
 
 /**
@@ -13,7 +13,7 @@ const classesOfData = new Set(['21', '22', '23', '54', 'P0']);
  * privileges.
  */
 export function isCausedByEvent(error: unknown): boolean {
-  if (error instanceof ChatError) return error.status < 500;
+  if (error instanceof ChatError) return isRefusal(error);
   if (isConnectionFailure(error) || isMissingPartition(error)) return false;
   if (error instanceof Error && error.name === 'VersionsChanged') return false;
   const code = sqlState(error);

@@ -86,8 +86,8 @@ async function refuseHalfRestored(client: pg.Client): Promise<void> {
 }
 
 /**
- * The roles of services that were given a password before: a role gets its settings with its first password. Only a superuser could read
- * whether a role has a password.
+ * The roles of services that were given a password before: a role gets its settings with its first password. Only a superuser
+ * could read whether a role has a password.
  */
 async function configuredRoles(client: pg.Client): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ rolname: string }>(

@@ -59,7 +59,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
       try {
         await commitOnce(realmId, part.writes, rowLockMs[part.attempt]);
       } catch (error) {
-        if (isOutage(error)) {
+        if (isServerOutage(error)) {
           refuse(part.writes, error);
           continue;
         }
@@ -143,5 +143,5 @@ function untilFirstDeadline<R>(batch: readonly Waiting[], work: () => Promise<R>
 }
 
 /** The server refuses writes for now, or `connect` lost the connection. A cancelled statement is no outage. */
-export const isOutage = (error: unknown): boolean =>
+export const isServerOutage = (error: unknown): boolean =>
   isRefusedForNow(error) || (error instanceof ChatError && error.status >= 500 && isConnectionFailure(error.cause));

@@ -1,6 +1,6 @@
 /**
- * Statements that give tables and functions to their roles. Each can be repeated, and does nothing where all is as it should be. The
- * owner of the database runs them, who need not be a superuser.
+ * Statements that give tables and functions to their roles. Each can be repeated, and changes nothing that is correct already.
+ * The owner of the database runs them, and need not be a superuser.
  */
 
 /**
@@ -86,8 +86,8 @@ export const grantTables = (schemas: readonly string[]): string => `DO $$ DECLAR
 END $$`;
 
 /**
- * A function is given only to a role that may create in its schema, unless a superuser gives it. Not every released migration that gives
- * one to natter_log grants this right, so each migration runs with it, and ends without it.
+ * A function is given only to a role that may create in its schema, unless a superuser gives it. Not every released migration
+ * that gives one to natter_log grants this right, so each migration runs with it, and ends without it.
  */
 export const withLogOwner = (text: string): string =>
   `${ifLogOwner('GRANT CREATE ON SCHEMA log TO natter_log')}; ${text}; ${ifLogOwner('REVOKE CREATE ON SCHEMA log FROM natter_log')}`;

@@ -40,8 +40,8 @@ const settings = (values: Record<string, string>): string[] =>
 export const serviceSettings: readonly string[] = settings({ ...meanings, ...backstops, ...keepalives });
 
 /**
- * For the owner of the database, whose own settings are the operator's. Migrations and deletions take as long as they need: the limit of a
- * database ended them at the same statement each time. `statementMs` is for look-ups; 0 means no limit.
+ * For the owner of the database, whose own settings are the operator's. Migrations and deletions take as long as they need: the
+ * limit of a database ended them at the same statement each time. `statementMs` is for look-ups; 0 means no limit.
  */
 export async function prepareOwnerSession(client: Pick<pg.Client, 'query'>, statementMs = 0): Promise<void> {
   // First, and alone: with these limits, the rest could take too long. The second one exists from PostgreSQL 17 on.

@@ -4,14 +4,24 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** A unique constraint refused the row. */
+export const isDuplicate = (error: unknown): boolean => sqlState(error) === '23505';
+
+/** For `catch`: a row that a unique constraint refuses becomes this refusal. */
+export const duplicateAs =
+  (refusal: () => Error) =>
+  (error: unknown): never => {
+    throw isDuplicate(error) ? refusal() : error;
+  };
+
 const socketCode = /^(?:E(?:AI_)?[A-Z]+|ERR_(?:SOCKET|STREAM|SSL|TLS)_\w+)$/;
 
 /** PostgreSQL closed the connection because its transaction was idle for too long. */
 const idleInTransaction = '25P03';
 
 /**
- * Whether the connection or the server is gone: class 08 and 57P, connections that were closed because their transaction was idle,
- * error codes of sockets and of TLS, and driver errors without a code.
+ * Whether the connection or the server is gone: class 08 and 57P, connections that were closed because their transaction was
+ * idle, error codes of sockets and of TLS, and driver errors without a code.
  */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Counts } from './counts.ts';
 import type { Deadline } from './deadline.ts';
 import type { Tenant } from './fair-queue.ts';
 import { WaitingTasks } from './waiting-tasks.ts';
@@ -32,24 +33,22 @@ const maxWaiting = 20_000;
 export function createTurns(places: number): Turns {
   const tasks = new WaitingTasks(maxWaiting);
   const urgent = new WaitingTasks(maxWaiting);
-  const taken = new Map<number, number>();
+  const taken = new Counts<number>();
   let free = places;
 
   const forNewcomers = places < 5 ? 0 : Math.max(1, Math.floor(places / 10));
   const mayHaveTurn = (realmId: number): boolean => {
-    const has = taken.get(realmId) ?? 0;
+    const has = taken.of(realmId);
     if (has === 0 || realmId === background.realmId) return true;
     return free > (has < places / 2 ? forNewcomers : Math.max(forNewcomers, places / 5));
   };
   const occupy = (realmId: number): void => {
     free--;
-    taken.set(realmId, (taken.get(realmId) ?? 0) + 1);
+    taken.add(realmId);
   };
   const vacate = (realmId: number): void => {
     free++;
-    const left = (taken.get(realmId) ?? 1) - 1;
-    if (left > 0) taken.set(realmId, left);
-    else taken.delete(realmId);
+    taken.add(realmId, -1);
     while (free > 0 && (urgent.startNext() || tasks.startNext(mayHaveTurn)));
   };
 

@@ -55,7 +55,10 @@ const ZONES = new Map(
   }),
 );
 
-/** Unix seconds, ISO 8601, a date in numbers (month first), or an English one ("Jun 5th 2017, 10:30PM EST"); without a zone it is UTC. */
+/**
+ * Unix seconds, ISO 8601, a date in numbers (month first), or an English one ("Jun 5th 2017, 10:30PM EST"); without a zone it
+ * is UTC.
+ */
 export function parseTime(given: string): Date | undefined {
   const text = given.replace(/[^\S\n]+/g, ' ');
   if (text.length > MAX_LENGTH) return undefined;

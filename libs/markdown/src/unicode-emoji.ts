@@ -1,7 +1,10 @@
 import { EMOJI_NAMES } from './tables/emoji-names.ts';
 import { rowsOf } from './tables/rows.ts';
 
-/** Names by code; the first name is the canonical one. A code is its code points in hex joined by "-", without variation selectors. */
+/**
+ * Names by code; the first name is the canonical one. A code is its code points in hex joined by "-", without variation
+ * selectors.
+ */
 export const emojiNames: Map<string, readonly string[]> = new Map(
   rowsOf(EMOJI_NAMES).map(([code = '', name = '', aliases = '']) => [
     code,

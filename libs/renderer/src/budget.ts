@@ -15,8 +15,8 @@ interface Bucket {
 }
 
 /**
- * A user's own share is used first, then the one that the users of a realm share. A debt is paid back within about a minute for each
- * terminated job, because on a busy machine this may also be the first formula after a worker started again.
+ * A user's own share is used first, then the one that the users of a realm share. A debt is paid back within about a minute for
+ * each terminated job, because on a busy machine this may also be the first formula after a worker started again.
  */
 const own: Allowance = { capacityMs: 200, perSecondMs: 2, repaidPerSecondMs: 25 };
 const shared: Allowance = { capacityMs: 3_000, perSecondMs: 75 };

@@ -1,4 +1,4 @@
-import { currentDeadline, FairQueue, type Tenant } from '@natter/database';
+import { Counts, currentDeadline, FairQueue, type Tenant } from '@natter/database';
 import { Piscina } from 'piscina';
 import type { RenderBudget } from './budget.ts';
 import type { Job, Jobs } from './jobs.ts';
@@ -62,7 +62,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
   // A thread that could not start is started again; each waiting job reports its own failure.
   pool.on('error', () => undefined);
   const waiting = new FairQueue<Waiting>(limits.maxWaiting);
-  const running = new Map<number, number>();
+  const running = new Counts<number>();
   const freeSlots = Array.from({ length: limits.threads }, (_, slot) => slot);
   /** The last time when a job waited for a thread that was starting. */
   let startingAt = Number.NEGATIVE_INFINITY;
@@ -85,7 +85,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
 
   function next(): void {
     while (freeSlots.length > 0) {
-      const item = waiting.shift((realmId) => (running.get(realmId) ?? 0) < limits.perRealm);
+      const item = waiting.shift((realmId) => running.of(realmId) < limits.perRealm);
       if (item === undefined) return;
       const lateAt = Math.min(Math.max(item.since, startingAt) + limits.waitMs, item.beginBy);
       if (performance.now() > lateAt) item.finish({ unfinished: 'wait' });
@@ -96,7 +96,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
 
   async function start({ tenant, job, beginBy, finish }: Waiting, slot: number): Promise<void> {
     marks[2 * slot] = 0;
-    running.set(tenant.realmId, (running.get(tenant.realmId) ?? 0) + 1);
+    running.add(tenant.realmId);
     const controller = new AbortController();
     const watch = watched(slot, beginBy, {
       giveUp: () => finish({ unfinished: 'cpu' }),
@@ -113,9 +113,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
     } finally {
       watch.stop();
       freeSlots.push(slot);
-      const others = (running.get(tenant.realmId) ?? 1) - 1;
-      if (others > 0) running.set(tenant.realmId, others);
-      else running.delete(tenant.realmId);
+      running.add(tenant.realmId, -1);
       next();
     }
   }

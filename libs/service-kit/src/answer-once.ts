@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ChatError, type Operation, unavailable } from '@natter/contracts';
+import { ChatError, isRefusal, type Operation, unavailable } from '@natter/contracts';
 import { type Answers, type Claim, KeyTaken, replay, sql, toStored } from '@natter/database';
 import { JsonPieces } from './json-pieces.ts';
 import { requestText } from './request-text.ts';
@@ -137,5 +137,4 @@ export async function answerOnce(
 
 /** A refusal, or the error that the key has an answer. */
 const isDecided = (error: unknown): error is ChatError | KeyTaken =>
-  error instanceof KeyTaken ||
-  (error instanceof ChatError && error.status < 500 && error.code !== 'IDEMPOTENCY_KEY_REUSED');
+  error instanceof KeyTaken || (isRefusal(error) && error.code !== 'IDEMPOTENCY_KEY_REUSED');

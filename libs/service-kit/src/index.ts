@@ -4,6 +4,7 @@
  */
 export {
   addCost,
+  Counts,
   currentDeadline,
   overloaded,
   type Tenant,

@@ -1,4 +1,4 @@
-import { ChatError } from '@natter/contracts';
+import { ChatError, isRefusal } from '@natter/contracts';
 import {
   createPatience,
   currentDeadline,
@@ -13,9 +13,9 @@ import {
 /** Repeats requests that PostgreSQL could not serve, so that a short outage delays them instead of failing them. */
 export interface Recovery {
   /**
-   * Runs `work`, and again for some seconds while it fails for a reason that passes, as long as the request's patience
-   * lasts. Between two attempts it holds neither a connection nor a lane. `outcome`: whether a lost connection may have committed something that another
-   * attempt would repeat.
+   * Runs `work`, and repeats it for some seconds while it fails for a reason that passes, as long as the request's patience
+   * lasts. Between two attempts it holds neither a connection nor a lane. `outcome`: `unknown` if a lost connection may have
+   * committed a change that another attempt would repeat.
    */
   run<R>(work: (attempt: number) => Promise<R>, options: { tenant: Tenant; outcome: 'known' | 'unknown' }): Promise<R>;
 }
@@ -66,7 +66,7 @@ export function createRecovery(): Recovery {
         } catch (error) {
           const trouble = troubleOf(error);
           const mayRepeat = trouble === 'refusal' || (trouble === 'connection' && outcome === 'known');
-          if (attempt > 0 && error instanceof ChatError && error.status < 500) recovered();
+          if (attempt > 0 && isRefusal(error)) recovered();
           if (!mayRepeat) throw error;
           const remainingMs = patience.remainingMs();
           if (remainingMs === 0) throw error;

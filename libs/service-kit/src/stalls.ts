@@ -1,3 +1,4 @@
+import { Counts } from '@natter/database';
 import type { Logger } from './logging.ts';
 import { Histogram, type Metrics } from './metrics.ts';
 
@@ -7,17 +8,15 @@ const observeAboveMs = 250;
 /** CPU time of one uninterrupted turn of the event loop above which it is logged. */
 const logAboveMs = 1_000;
 
-const running = new Map<string, number>();
+const running = new Counts<string>();
 
 /** Counts a piece of work as in progress while it runs, so that a stall can be attributed. */
 export async function whileRunning<T>(name: string, work: () => Promise<T>): Promise<T> {
-  running.set(name, (running.get(name) ?? 0) + 1);
+  running.add(name);
   try {
     return await work();
   } finally {
-    const left = (running.get(name) ?? 1) - 1;
-    if (left === 0) running.delete(name);
-    else running.set(name, left);
+    running.add(name, -1);
   }
 }
 

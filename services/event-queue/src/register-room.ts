@@ -1,5 +1,5 @@
 import { ChatError } from '@natter/contracts';
-import { wideNetwork } from '@natter/service-kit';
+import { Counts, wideNetwork } from '@natter/service-kit';
 
 type Registering = { realmId: number } & ({ userId: number } | { network: string });
 
@@ -15,24 +15,18 @@ export interface RegisterRoom {
 
 export function createRegisterRoom(): RegisterRoom {
   /** Only of registers that run. */
-  const running = new Map<string, number>();
-
-  const leave = (name: string): void => {
-    const left = (running.get(name) ?? 1) - 1;
-    if (left > 0) running.set(name, left);
-    else running.delete(name);
-  };
+  const running = new Counts<string>();
 
   return {
     async within(who, work) {
       const bounds = boundsOf(who);
-      if (bounds.some(([name, most]) => (running.get(name) ?? 0) >= most))
+      if (bounds.some(([name, most]) => running.of(name) >= most))
         throw tooManyRegisters('Too many registrations at once', 1);
-      for (const [name] of bounds) running.set(name, (running.get(name) ?? 0) + 1);
+      for (const [name] of bounds) running.add(name);
       try {
         return await work();
       } finally {
-        for (const [name] of bounds) leave(name);
+        for (const [name] of bounds) running.add(name, -1);
       }
     },
   };

@@ -1,4 +1,4 @@
-import { serverNow, sql } from '@natter/database';
+import { serverNow, shuffled, sql } from '@natter/database';
 import { createVerifier, hasGenuine, logConflictSubject, metaKey, signingKey, streamKey } from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
@@ -17,10 +17,10 @@ const serverRow = z.object({ server: z.string() });
 const settledRow = positionRow.extend({ dropped: z.number() });
 
 /**
- * Keeps streams complete. Realms with recent events whose stream is behind the record for a whole round are caught up;
- * after a reconnect, and after a restart or failover of Postgres, so are all realms with a stream. A stream that stays
- * behind, because Redis refuses entries, is caught up later, although its realm has no recent events then. If a stream is ahead of the record or has another history, and
- * its end is signed by its owner, Postgres lost its tail: a new epoch begins.
+ * Keeps streams complete. It catches up realms with recent events whose stream is behind the record for a whole round, and all
+ * realms with a stream after a reconnect and after a restart or failover of Postgres. If a stream stays behind because Redis
+ * refuses entries, it is caught up later, even if its realm has no recent events then. If a stream is ahead of the record or has
+ * another history, and a service has signed its end, Postgres lost its tail: a new epoch begins.
  */
 export function startSweep(
   owner: Owner,
@@ -91,7 +91,8 @@ export function startSweep(
   }
 
   async function settleDoubted(): Promise<void> {
-    for (const realmId of inAnyOrder([...doubted])) {
+    // Shuffled, so that a realm that always fails, which ends the loop, does not always delay the same realms.
+    for (const realmId of shuffled([...doubted])) {
       // Deleted first, so that a new report during the check is not lost.
       doubted.delete(realmId);
       await settle(realmId).catch((error: unknown) => {
@@ -127,7 +128,7 @@ export function startSweep(
     const failures: unknown[] = [];
     const before = clocks;
     clocks = new Map(all.map((realm) => [realm.realm_id, realm.number]));
-    for (const [index, realm] of inAnyOrder([...realms.entries()])) {
+    for (const [index, realm] of shuffled([...realms.entries()])) {
       const [error, meta] = metas[index] ?? [];
       if (error) throw error;
       const [number, mark] = (meta ?? []) as (string | null)[];
@@ -217,10 +218,3 @@ export function startSweep(
     await appender.catchUp(realmId, Math.max(0, position.number - 1_000), position.number);
   }
 }
-
-/** Shuffled, so that a realm that always fails and thereby ends the round does not always delay the same realms. */
-const inAnyOrder = <T>(list: readonly T[]): T[] =>
-  list
-    .map((one) => ({ one, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ one }) => one);

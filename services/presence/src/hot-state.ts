@@ -85,7 +85,10 @@ export function createHotState({ redis, runId, now: nowMs }: Redis, database: Da
     await scripted.natterPresenceLoaded(hash, updates, ...others, run, lowest, secondsToLive, first);
   }
 
-  /** The realm may still not be loaded if Redis was emptied meanwhile. Shared by requests, so that the deadline of one does not end it. */
+  /**
+   * The realm may still not be loaded if Redis was emptied meanwhile. Shared by requests, so that the deadline of one does not
+   * end it.
+   */
   function loadOnce(realmId: number): Promise<void> {
     return loading(realmId, () => load(realmId));
   }

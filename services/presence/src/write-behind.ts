@@ -68,24 +68,16 @@ export function startWriteBehind(database: Database, log: Logger, nowMs: () => n
   const write = (rows: { realmId: number; presence: Presence }[]): Promise<number> =>
     database.run(sql.unsafe`
       INSERT INTO presence.presence AS p (realm_id, user_id, active_at, connected_at, update_id)
-      SELECT * FROM unnest(${sql.array(
-        rows.map((row) => row.realmId),
-        'int4',
-      )}, ${sql.array(
-        rows.map((row) => row.presence.userId),
-        'int4',
-      )},
-        ${sql.array(
-          rows.map((row) => row.presence.activeAt),
-          'int8',
-        )}, ${sql.array(
-          rows.map((row) => row.presence.connectedAt),
-          'int8',
-        )},
-        ${sql.array(
-          rows.map((row) => row.presence.updateId),
-          'int8',
-        )}) AS r (realm_id, user_id, active_at, connected_at, update_id)
+      SELECT * FROM ${sql.unnest(
+        rows.map(({ realmId, presence }) => [
+          realmId,
+          presence.userId,
+          presence.activeAt,
+          presence.connectedAt,
+          presence.updateId,
+        ]),
+        ['int4', 'int4', 'int8', 'int8', 'int8'],
+      )} AS r (realm_id, user_id, active_at, connected_at, update_id)
       ORDER BY 1, 2
       ON CONFLICT (realm_id, user_id) DO UPDATE SET ${newerTimes(latestKnown(nowMs))},
         update_id = greatest(p.update_id, excluded.update_id)`);
@@ -94,17 +86,10 @@ export function startWriteBehind(database: Database, log: Logger, nowMs: () => n
     database.run(sql.unsafe`
       INSERT INTO presence.active_day AS d (realm_id, user_id, day, inputs)
       SELECT r.realm_id, r.user_id, (now() AT TIME ZONE 'UTC')::date, r.inputs
-      FROM unnest(${sql.array(
-        used.map((one) => one.realmId),
-        'int4',
-      )}, ${sql.array(
-        used.map((one) => one.userId),
-        'int4',
-      )},
-        ${sql.array(
-          used.map((one) => one.count),
-          'int4',
-        )}) AS r (realm_id, user_id, inputs)
+      FROM ${sql.unnest(
+        used.map((one) => [one.realmId, one.userId, one.count]),
+        ['int4', 'int4', 'int4'],
+      )} AS r (realm_id, user_id, inputs)
       ORDER BY 1, 2
       ON CONFLICT (realm_id, user_id, day) DO UPDATE SET inputs = d.inputs + excluded.inputs`);
 

@@ -1,4 +1,7 @@
-/** Further targets: functions that read bytes, headers and names of requests. A character stands for one byte where bytes are read. */
+/**
+ * Further targets: functions that read bytes, headers and names of requests. A character stands for one byte where bytes are
+ * read.
+ */
 
 import { checkedChannelName } from '@natter/contracts';
 import { mediaAt } from '../../../libs/markdown/src/media-url.ts';

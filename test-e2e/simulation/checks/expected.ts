@@ -45,8 +45,8 @@ function isFor({ type, event }: RecordedEvent, { userId, eventTypes }: Follower)
 }
 
 /**
- * A typing event is recorded if Redis refuses it. A gateway skips it if it is a minute old by the gateway's clock, which a schedule may
- * move by an hour.
+ * A typing event is recorded if Redis refuses it. A gateway skips it if it is a minute old by the gateway's clock, which a
+ * schedule may move by an hour.
  */
 const maySkip = ({ type }: Delivery): boolean => type === 'typing';
 

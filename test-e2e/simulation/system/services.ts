@@ -7,7 +7,7 @@ import {
   roles,
   userOperations,
 } from '@natter/contracts';
-import { type InsertNumbered, sql } from '@natter/database';
+import { type InsertNumbered, readVersion, sql } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
@@ -16,7 +16,6 @@ import { z } from 'zod';
  * versions, ephemeral events, projections.
  */
 
-const versionRow = z.object({ key: z.string(), version: z.number() });
 const changesRow = z.object({ changes: z.number() });
 
 export const actorOf = (realmId: number, userId: number, version: number): Actor => ({
@@ -37,11 +36,9 @@ export function usersHandlers({ database }: Owner): Handlers {
     // Gateways check with a key of nobody whether users can authenticate.
     handle(userOperations.authenticate, () => Promise.reject(new ChatError('INVALID_API_KEY', 'Invalid API key'))),
 
-    handle(userOperations.refreshActor, async ({ meta: { realmId } }, { user_id }) => {
-      const keys = sql.array([versionKey(user_id)], 'text');
-      const row = await database.one(sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${keys})`);
-      return actorOf(realmId, user_id, row.version);
-    }),
+    handle(userOperations.refreshActor, async ({ meta: { realmId } }, { user_id }) =>
+      actorOf(realmId, user_id, await readVersion(database, realmId, versionKey(user_id))),
+    ),
 
     handleWrite(userOperations.updateUser, async ({ actor, write }, { user_id_or_email, full_name }) => {
       const userId = Number(user_id_or_email);

@@ -102,7 +102,8 @@ export const channelEvents = {
   'stream/update': event('One property of a channel changed.', {
     audience: 'users',
     body: channelChangeSchema,
-    // The realm's retention is what a channel without its own has. The former name of an archived channel may be that of an active one.
+    // A channel without a retention of its own has that of the realm. An active channel may have the former name of an archived
+    // one.
     note: z
       .strictObject({
         by: int,

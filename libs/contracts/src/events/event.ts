@@ -6,9 +6,9 @@ import type { Withheld } from '../model/withheld.ts';
 import type { EventName, LoggedEvents } from './index.ts';
 
 /**
- * One event of a realm's log. It contains all data that any queue needs, so gateways make no further requests: a
- * shared body, patches by group of receivers, and sparse parts per receiver. Bodies and notes are typed by the
- * declarations in `events/`.
+ * One event of a realm's log. It contains all data that any queue needs, except secrets, so gateways make no further requests:
+ * a shared body, patches by group of receivers, and sparse parts per receiver. Secrets are `withheld`. Bodies and notes are typed
+ * by the declarations in `events/`.
  */
 export type LogEvent<N extends EventName = EventName> = { [K in N]: LogEventOf<K> }[N];
 

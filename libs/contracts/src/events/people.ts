@@ -95,7 +95,9 @@ const removed = z.strictObject({ removed: membership }).optional();
 
 const event = eventsOf('users');
 
-/** Events about users, presence, status and groups. In realms that limit guests, guests receive those about visible users only. */
+/**
+ * Events about users, presence, status and groups. In realms that limit guests, guests receive those about visible users only.
+ */
 export const peopleEvents = {
   'realm_user/add': event('Somebody is new, or becomes known to a guest.', {
     audience: 'either',

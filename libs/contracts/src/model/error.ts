@@ -102,7 +102,9 @@ export const notLoggedIn = (): ChatError =>
 export const unavailable = (cause?: unknown): ChatError =>
   new ChatError('SERVICE_UNAVAILABLE', 'The server is not ready for this request. Try again.', {}, { cause });
 
-/** Whether a request was refused for what it is. Outages and unknown errors are no refusals, and must reach the client as such. */
+/**
+ * Whether a request was refused for what it is. Outages and unknown errors are no refusals, and must reach the client as such.
+ */
 export const isRefusal = (error: unknown): error is ChatError =>
   error instanceof ChatError && error.status >= 400 && error.status < 500;
 

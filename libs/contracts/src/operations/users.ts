@@ -27,7 +27,10 @@ export const usersFetchTypes: readonly string[] = [
   ...socialFetchTypes,
 ];
 
-/** A user or bot as the caller sees it; `email` is the address visible to the caller, `delivery_email` the real one if they may see it. */
+/**
+ * A user or bot as the caller sees it. `email` is the address that the caller sees, `delivery_email` the real address if the
+ * caller may see it.
+ */
 export const userSchema = z.object({
   user_id: z.int(),
   delivery_email: z.string().nullable(),
@@ -276,7 +279,10 @@ export const userOperations = {
     callers: ['gateway', 'operator'],
     summary: 'The realm a host belongs to. Bus only.',
     params: { host: text(string(1_000)) },
-    /** `realm_url`: origin of links to the realm. `host`: the realm's own, which is another one if the given host is unknown and the default realm serves it. */
+    /**
+     * `realm_url`: the origin of links to the realm. `host`: the host of the realm. It differs from the given host if no realm
+     * has that one: then the result is the default realm.
+     */
     result: z.object({ realm_id: z.int(), realm_url: z.string(), host: z.string().optional() }),
     errors: ['NONEXISTENT_SUBDOMAIN'],
     isReadOnly: true,

@@ -113,13 +113,10 @@ async function storeTraffic(work: Work, { sent }: Run): Promise<void> {
   await work.run(sql.unsafe`
     INSERT INTO channels.traffic AS t (realm_id, channel_id, day, messages)
     SELECT ${work.realmId}, r.id, current_date, r.count
-    FROM unnest(${sql.array(
-      counted.map(([id]) => id),
-      'int4',
-    )}, ${sql.array(
-      counted.map(([, { count }]) => count),
-      'int4',
-    )}) AS r (id, count)
+    FROM ${sql.unnest(
+      counted.map(([id, { count }]) => [id, count]),
+      ['int4', 'int4'],
+    )} AS r (id, count)
     ON CONFLICT (realm_id, channel_id, day) DO UPDATE SET messages = t.messages + excluded.messages`);
 }
 

@@ -1,5 +1,5 @@
 import { badRequest, channelOperations, isVisible, totals } from '@natter/contracts';
-import { lock, requireRoom, sql, sqlState, type Work } from '@natter/database';
+import { duplicateAs, lock, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { deciding, reading, type Service } from '../model/deciding.ts';
@@ -101,10 +101,7 @@ function checkedName(name: string): string {
 const oneAtATime = (work: Work): Promise<void> => lock(work, 'channel-folders');
 
 async function inUseUnless<R>(write: Promise<R>): Promise<R> {
-  return write.catch((error: unknown) => {
-    if (sqlState(error) === '23505') throw badRequest('Channel folder name already in use');
-    throw error;
-  });
+  return write.catch(duplicateAs(() => badRequest('Channel folder name already in use')));
 }
 
 async function mustBeEmpty(work: Work, folderId: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { badRequest, channelOperations } from '@natter/contracts';
-import { sql, sqlState, type Work } from '@natter/database';
+import { duplicateAs, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { knowersOf, minus, to } from '../model/audience.ts';
@@ -66,10 +66,7 @@ export async function unarchive(decision: Decision, { channel, subscribers }: En
   if (!channel.is_archived) throw badRequest('Channel is not currently deactivated');
   await work
     .run(sql.unsafe`UPDATE channels.channel SET is_archived = false WHERE id = ${channel.id}`)
-    .catch((error: unknown) => {
-      if (sqlState(error) === '23505') throw badRequest(`Channel named ${channel.name} already exists`);
-      throw error;
-    });
+    .catch(duplicateAs(() => badRequest(`Channel named ${channel.name} already exists`)));
   channel.is_archived = false;
   work.bump(`channel:${channel.id}`);
   const knowers = knowersOf(channel, directory, subscribers);

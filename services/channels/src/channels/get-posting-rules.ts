@@ -1,7 +1,6 @@
 import { ChatError, channelOperations, idSet, maxId } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { readVersion, sql } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
-import { z } from 'zod';
 import { subscribersOf } from '../model/channel-events.ts';
 import { channelColumns, channelRow, namedActive } from '../model/channel-row.ts';
 import type { Service } from '../model/deciding.ts';
@@ -19,8 +18,7 @@ export function postingRulesHandlers({ owner: { database }, directories }: Servi
       const found = await find();
       if (!found) throw unknownChannel(channel);
       // The version is read first: data that is newer than its version is merely read once more.
-      const { version } = await database.one(sql.type(z.object({ version: z.number() }))`
-        SELECT version FROM log.versions(${meta.realmId}, ${sql.array([`channel:${found.id}`], 'text')})`);
+      const version = await readVersion(database, meta.realmId, `channel:${found.id}`);
       const subscribers = (await subscribersOf(database, [found.id])).get(found.id) ?? new Set<number>();
       const row = await find();
       if (!row || row.id !== found.id) throw unknownChannel(channel);

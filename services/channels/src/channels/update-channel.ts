@@ -9,7 +9,7 @@ import {
   type ParamsOf,
   type PlainChannelProperty,
 } from '@natter/contracts';
-import { authorOfPermissions, sql, sqlState } from '@natter/database';
+import { authorOfPermissions, duplicateAs, sql } from '@natter/database';
 import { hasContentAccess } from '@natter/permissions';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
@@ -193,10 +193,7 @@ async function store({ work, actor }: Decision, before: ChannelRow, row: Channel
         message_retention_days = ${row.message_retention_days}, topics_policy = ${row.topics_policy}, folder_id = ${row.folder_id},
         permissions = ${JSON.stringify(row.permissions)}::jsonb, permissions_by = ${author}
       WHERE realm_id = ${work.realmId} AND id = ${row.id}`)
-    .catch((error: unknown) => {
-      if (sqlState(error) === '23505') throw badRequest('Channel name already in use.');
-      throw error;
-    });
+    .catch(duplicateAs(() => badRequest('Channel name already in use.')));
 }
 
 function changesOf(before: ChannelRow, after: ChannelRow, { directory }: Decision): AnnouncedChange[] {

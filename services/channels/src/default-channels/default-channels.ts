@@ -1,5 +1,5 @@
 import { badRequest, channelOperations, totals } from '@natter/contracts';
-import { requireRoom, sql, sqlState, type Work } from '@natter/database';
+import { duplicateAs, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { type ChannelRow, channelColumns, channelRow } from '../model/channel-row.ts';
@@ -140,10 +140,7 @@ function checkedName(name: string): string {
 }
 
 async function unlessTaken<R>(name: string, write: Promise<R>): Promise<R> {
-  return write.catch((error: unknown) => {
-    if (sqlState(error) === '23505') throw badRequest(`Default channel group '${name}' already exists`);
-    throw error;
-  });
+  return write.catch(duplicateAs(() => badRequest(`Default channel group '${name}' already exists`)));
 }
 
 const lockedRow = z.object({ id: z.number(), name: z.string(), description: z.string(), streams: z.array(z.number()) });

@@ -9,9 +9,8 @@ import {
   insufficientPermission,
   type SystemGroupName,
 } from '@natter/contracts';
-import { sql, VersionsChanged, type Work } from '@natter/database';
+import { readVersions, VersionsChanged, type Work } from '@natter/database';
 import { groupsNamed, normalized, problemOf } from '@natter/permissions';
-import { z } from 'zod';
 import { type Decision, maySetPolicy } from './deciding.ts';
 import { isBehind } from './directory/behind.ts';
 import type { Directory } from './directory/directory.ts';
@@ -102,10 +101,9 @@ function noteAssignment(
  * group that is deactivated meanwhile is never assigned to a channel.
  */
 async function expectGroupVersions(work: Work): Promise<void> {
-  const { version } = await work.one(sql.type(z.object({ version: z.number() }))`
-    SELECT version FROM log.versions(${work.realmId}, ${sql.array(['groups'], 'text')})`);
+  const versions = await readVersions(work, work.realmId, ['groups']);
   if (await isBehind(work, work.realmId)) throw new VersionsChanged('groups');
-  work.expectVersions({ groups: version });
+  work.expectVersions(versions);
 }
 
 const knownTo = (directory: Directory, { actor, policy }: Decision) => ({

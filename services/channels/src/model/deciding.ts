@@ -1,6 +1,6 @@
 import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
-import { ChatError, isAdministrator, type RealmPermission, realmPermissions } from '@natter/contracts';
-import { type Database, type Executor, sql, sqlState, VersionsChanged, type Work } from '@natter/database';
+import { isAdministrator, isRefusal, type RealmPermission, realmPermissions } from '@natter/contracts';
+import { type Database, type Executor, readVersions, sqlState, VersionsChanged, type Work } from '@natter/database';
 import { isPermitted } from '@natter/permissions';
 import {
   type Bus,
@@ -12,7 +12,6 @@ import {
   type WriteContext,
   type Writing,
 } from '@natter/service-kit';
-import { z } from 'zod';
 import type { Directory } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
 import type { NoteSeen } from './seen.ts';
@@ -98,7 +97,7 @@ async function refusingOn<R>(refusing: Refusing, decide: () => Promise<R>): Prom
   try {
     return await decide();
   } catch (error) {
-    if (error instanceof ChatError && error.status < 500)
+    if (isRefusal(error))
       await mustHold(refusing).catch((failure: unknown) => {
         // A unique violation aborted the transaction. That refusal depends on the table alone, so versions are not
         // compared.
@@ -109,10 +108,9 @@ async function refusingOn<R>(refusing: Refusing, decide: () => Promise<R>): Prom
 }
 
 async function mustHold({ executor, realmId, expected }: Refusing): Promise<void> {
-  const rows = await executor.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
-    SELECT key, version FROM log.versions(${realmId}, ${sql.array(Object.keys(expected), 'text')})`);
-  const changed = rows.find(({ key, version }) => expected[key] !== version);
-  if (changed) throw new VersionsChanged(changed.key);
+  const current = await readVersions(executor, realmId, Object.keys(expected));
+  const changed = Object.keys(expected).find((key) => expected[key] !== current[key]);
+  if (changed !== undefined) throw new VersionsChanged(changed);
 }
 
 /** Administrators may always set who deletes messages in a channel and its topics policy. */

@@ -99,21 +99,11 @@ async function store(
   personal: PersonalOf,
 ): Promise<void> {
   const rows = joinings.flatMap(({ channel, added }) =>
-    added.map((userId) => ({ channel: channel.id, user: userId, color: personal(channel.id, userId).color })),
+    added.map((userId) => [channel.id, userId, personal(channel.id, userId).color]),
   );
   await work.run(sql.unsafe`
     INSERT INTO channels.subscription (realm_id, channel_id, user_id, color)
-    SELECT ${work.realmId}, channel, "user", color FROM unnest(${sql.array(
-      rows.map(({ channel }) => channel),
-      'int4',
-    )},
-      ${sql.array(
-        rows.map(({ user }) => user),
-        'int4',
-      )}, ${sql.array(
-        rows.map(({ color }) => color),
-        'text',
-      )}) AS r (channel, "user", color)
+    SELECT ${work.realmId}, channel, "user", color FROM ${sql.unnest(rows, ['int4', 'int4', 'text'])} AS r (channel, "user", color)
     ON CONFLICT (channel_id, user_id) DO UPDATE SET is_active = true, color = excluded.color`);
   await addToCounts(
     work,
@@ -131,13 +121,10 @@ export async function addToCounts(work: Work, changes: readonly { channel: Chann
   if (real.length === 0) return;
   await work.run(sql.unsafe`
     UPDATE channels.channel c SET subscriber_count = subscriber_count + r.by
-    FROM unnest(${sql.array(
-      real.map(({ channel }) => channel.id),
-      'int4',
-    )}, ${sql.array(
-      real.map(({ by }) => by),
-      'int4',
-    )}) AS r (id, by)
+    FROM ${sql.unnest(
+      real.map(({ channel, by }) => [channel.id, by]),
+      ['int4', 'int4'],
+    )} AS r (id, by)
     WHERE c.id = r.id`);
   for (const { channel, by } of real) channel.subscriber_count += by;
 }

@@ -24,16 +24,10 @@ const usersPerEvent = 1_000;
 export async function leave(work: Work, directory: Directory, leavings: readonly Leaving[], by: number): Promise<void> {
   const real = leavings.filter(({ gone }) => gone.length > 0);
   if (real.length === 0) return;
-  const rows = real.flatMap(({ channel, gone }) => gone.map((user) => ({ channel: channel.id, user })));
+  const rows = real.flatMap(({ channel, gone }) => gone.map((userId) => [channel.id, userId]));
   await work.run(sql.unsafe`
     UPDATE channels.subscription s SET is_active = false
-    FROM unnest(${sql.array(
-      rows.map(({ channel }) => channel),
-      'int4',
-    )}, ${sql.array(
-      rows.map(({ user }) => user),
-      'int4',
-    )}) AS r (channel, "user")
+    FROM ${sql.unnest(rows, ['int4', 'int4'])} AS r (channel, "user")
     WHERE s.channel_id = r.channel AND s.user_id = r."user"`);
   await addToCounts(
     work,

@@ -7,7 +7,10 @@ import { serverMark } from './server-mark.ts';
 
 const success = JSON.stringify({ result: 'success', msg: '' });
 
-/** The API's documents, and fixed answers to other requests of clients. They do not depend on the caller, so each is generated once. */
+/**
+ * The API's documents, and fixed answers to other requests of clients. They do not depend on the caller, so each is generated
+ * once.
+ */
 export function serveDocuments(app: FastifyInstance): void {
   const documents = [
     ['/openapi.json', 'application/json; charset=utf-8', JSON.stringify(openApi())],

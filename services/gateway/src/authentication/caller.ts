@@ -65,8 +65,8 @@ export interface Callers {
   /** The actor as it is now, even if it is cached. */
   renew(exchange: Exchange, meta: RequestMeta, credential: Credential): Promise<Actor>;
   /**
-   * Counts a request by its weight: against its actor, the bots of its owner and the realm or, without an actor, against its network over
-   * all realms. Polls have their own budget, and wait instead of exceeding it.
+   * Counts a request by its weight: against its actor, the bots of its owner and the realm or, without an actor, against its
+   * network over all realms. Polls have their own budget, and wait instead of exceeding it.
    */
   countCall(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): Promise<void>;
   /** Counts the size of a file or a page before it is sent: one for each further MiB. */

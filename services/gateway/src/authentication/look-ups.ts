@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { WaitingTasks } from '@natter/service-kit';
+import { Counts, WaitingTasks } from '@natter/service-kit';
 import { whileConnected } from '../http/while-connected.ts';
 
 /**
- * Limits the look-ups of credentials that are not known to be valid, because anybody can invent some: few are in flight
- * for a network (an IPv4 address or an IPv6 /48), and few for all networks. Networks take turns, and in a network its connections, so a valid credential
- * that is shown for the first time waits for at most one look-up of each other connection of its network. How many wait
- * is limited by the connections of a network and the requests in flight on each.
+ * Limits the look-ups of credentials that are not known to be valid, because anybody can invent some: few are in flight for a
+ * network (an IPv4 address or an IPv6 /48), and few for all networks. Networks take turns, and within a network its connections.
+ * So the first request with a valid credential waits for at most one look-up of each other connection of its network. The
+ * connections of a network, and the requests in flight on each, limit how many look-ups wait.
  */
 export interface LookUps {
   /** Rejects with SERVICE_UNAVAILABLE if `work` cannot start within its deadline, or before the client disconnects. */
@@ -29,7 +29,7 @@ interface Network {
 export function createLookUps(): LookUps {
   const waiting = new WaitingTasks(maxWaiting);
   const networks = new Map<string, Network>();
-  const inFlightOf = new Map<number, number>();
+  const inFlightOf = new Counts<number>();
   const connections = new WeakMap<object, number>();
   let lastId = 0;
   let inFlight = 0;
@@ -63,18 +63,16 @@ export function createLookUps(): LookUps {
 
   function leave(network: Network): void {
     network.requests--;
-    if (network.requests > 0) return;
-    networks.delete(network.name);
-    inFlightOf.delete(network.id);
+    if (network.requests === 0) networks.delete(network.name);
   }
 
   function count(networkId: number, by: 1 | -1): void {
     inFlight += by;
-    inFlightOf.set(networkId, (inFlightOf.get(networkId) ?? 0) + by);
+    inFlightOf.add(networkId, by);
   }
 
   function mayHaveTurn(networkId: number): boolean {
-    return (inFlightOf.get(networkId) ?? 0) < maxOfNetwork;
+    return inFlightOf.of(networkId) < maxOfNetwork;
   }
 
   async function admitted(networkId: number, response: ServerResponse): Promise<void> {

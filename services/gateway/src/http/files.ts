@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   badRequest,
-  ChatError,
   fileChunkBytes,
   fileOperations,
+  isRefusal,
   type Operation,
   type Page,
   type RequestMeta,
@@ -100,7 +100,7 @@ export async function discardUnkept<R>(
     await discard();
     return result;
   } catch (error) {
-    if (error instanceof ChatError && error.status < 500) await discard();
+    if (isRefusal(error)) await discard();
     throw error;
   }
 }

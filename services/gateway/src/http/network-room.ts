@@ -1,4 +1,4 @@
-import { wideNetwork } from '@natter/service-kit';
+import { Counts, wideNetwork } from '@natter/service-kit';
 
 /** Limits the connections of each network. */
 export interface NetworkRoom {
@@ -11,20 +11,15 @@ export interface NetworkRoom {
  * its /64 networks; at least as many as for one of these.
  */
 export function createNetworkRoom(most: { network: number; wide: number }): NetworkRoom {
-  const counts = new Map<string, number>();
+  const counts = new Counts<string>();
   const ofWide = Math.max(most.network, most.wide);
-  const add = (key: string, by: 1 | -1): void => {
-    const count = (counts.get(key) ?? 0) + by;
-    if (count > 0) counts.set(key, count);
-    else counts.delete(key);
-  };
   return {
     enter(network) {
       const wide = `wide ${wideNetwork(network)}`;
-      if ((counts.get(network) ?? 0) >= most.network || (counts.get(wide) ?? 0) >= ofWide) return undefined;
-      for (const key of [network, wide]) add(key, 1);
+      if (counts.of(network) >= most.network || counts.of(wide) >= ofWide) return undefined;
+      for (const key of [network, wide]) counts.add(key);
       return () => {
-        for (const key of [network, wide]) add(key, -1);
+        for (const key of [network, wide]) counts.add(key, -1);
       };
     },
   };

@@ -9,8 +9,8 @@ const firstBytes = 16_384;
 /** Bodies up to this size are received at once. */
 const smallBodyBytes = 65_536;
 /**
- * Framing that a chunked body may have: this much, and a sixteenth of its size. Each chunk costs about 8 µs, also one of a byte. A read of
- * the socket may contain the next request, which is far less.
+ * Framing that a chunked body may have: this much, and a sixteenth of its size. Each chunk costs about 8 µs, also one of a
+ * byte. A read of the socket may contain the next request, which is far less.
  */
 const framingBytes = 256 * 1024;
 

@@ -270,7 +270,9 @@ function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-/** Up to one more than the limit. Counted before the parser begins: it spends time on each part, also on those above its limits. */
+/**
+ * Up to one more than the limit. Counted before the parser begins: it spends time on each part, also on those above its limits.
+ */
 function countParts(boundary: string, body: Buffer): number {
   const delimiter = `\r\n--${boundary}`;
   let parts = 0;

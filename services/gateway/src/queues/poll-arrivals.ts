@@ -1,4 +1,5 @@
 import { type Actor, isGuest, type LogEntry, roles } from '@natter/contracts';
+import { Counts } from '@natter/service-kit';
 import { isAfter, type Position } from '../log-tail/kept-entries.ts';
 import { rateLimitHit } from '../rate-limit/rate-limit.ts';
 import { personOf } from '../rate-limit/tenant.ts';
@@ -48,7 +49,7 @@ const nowhere: Position = { number: 0, n: 0 };
 
 export function createArrivals(): Arrivals {
   const byQueue = new Map<string, Set<Arrival>>();
-  const ofPeople = new Map<string, number>();
+  const ofPeople = new Counts<string>();
   let arrived = 0;
 
   function* inRealm(realmId: number): Generator<Arrival> {
@@ -65,9 +66,8 @@ export function createArrivals(): Arrivals {
   return {
     add(queueId, actor) {
       const person = `${actor.realmId}:${personOf(actor)}`;
-      const count = ofPeople.get(person) ?? 0;
-      if (count >= maxPollsOfPerson) throw rateLimitHit({ resetInSeconds: 10 });
-      ofPeople.set(person, count + 1);
+      if (ofPeople.of(person) >= maxPollsOfPerson) throw rateLimitHit({ resetInSeconds: 10 });
+      ofPeople.add(person);
       const arrival: Arrival = {
         realmId: actor.realmId,
         userId: actor.userId,
@@ -83,9 +83,7 @@ export function createArrivals(): Arrivals {
       const leave = (): void => {
         here.delete(arrival);
         if (here.size === 0) byQueue.delete(queueId);
-        const left = (ofPeople.get(person) ?? 1) - 1;
-        if (left > 0) ofPeople.set(person, left);
-        else ofPeople.delete(person);
+        ofPeople.add(person, -1);
       };
       return { arrival, leave };
     },

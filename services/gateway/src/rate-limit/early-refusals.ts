@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createLocalCounts, stringBytes } from '@natter/service-kit';
+import { Counts, createLocalCounts, stringBytes } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { Coming } from './fair-share.ts';
 import type { Rate } from './rate-limit.ts';
@@ -58,7 +58,7 @@ export function createEarlyRefusals(
    * Requests of each realm that are coming to the fair share, oldest first. One turn of the event loop may bring hundreds.
    */
   const coming = new Map<number, Map<IncomingMessage, { userId: number; at: number }>>();
-  const ownComing = new Map<string, number>();
+  const ownComing = new Counts<string>();
   const realmOf = new WeakMap<IncomingMessage, number>();
 
   function arrived(request: IncomingMessage): void {
@@ -68,10 +68,7 @@ export function createEarlyRefusals(
     if (realmId === undefined || !ofRealm || !found) return;
     ofRealm.delete(request);
     if (ofRealm.size === 0) coming.delete(realmId);
-    const who = `${realmId}:${found.userId}`;
-    const own = (ownComing.get(who) ?? 0) - 1;
-    if (own > 0) ownComing.set(who, own);
-    else ownComing.delete(who);
+    ownComing.add(`${realmId}:${found.userId}`, -1);
   }
 
   function forgetOld(realmId: number): void {
@@ -98,10 +95,10 @@ export function createEarlyRefusals(
       forgetOld(realmId);
       const who = `${realmId}:${userId}`;
       const ofRealm = coming.get(realmId) ?? new Map();
-      const own = ownComing.get(who) ?? 0;
-      if (isFull(tenant, { all: ofRealm.size, own })) return counts.add(who, 1, rate.windowSeconds) <= rate.limit;
+      if (isFull(tenant, { all: ofRealm.size, own: ownComing.of(who) }))
+        return counts.add(who, 1, rate.windowSeconds) <= rate.limit;
       coming.set(realmId, ofRealm.set(request, { userId, at: now() }));
-      ownComing.set(who, own + 1);
+      ownComing.add(who);
       realmOf.set(request, realmId);
       response.once('close', () => arrived(request));
       return false;

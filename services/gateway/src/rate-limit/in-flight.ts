@@ -1,3 +1,4 @@
+import { Counts } from '@natter/service-kit';
 import type { Tenant } from './tenant.ts';
 
 /** A request in flight for longer than this is stuck: it waits for something else than capacity, such as a row lock. */
@@ -16,7 +17,7 @@ interface Request {
 export class InFlight {
   /** The oldest first. */
   readonly #requests = new Set<Request>();
-  readonly #realms = new Map<number, { size: number; users: Map<number, number> }>();
+  readonly #realms = new Map<number, { size: number; users: Counts<number> }>();
   readonly #now: () => number;
   #stuck = 0;
 
@@ -38,15 +39,13 @@ export class InFlight {
     const { realmId, userId } = tenant;
     const request = { tenant, at: this.#now() };
     this.#requests.add(request);
-    const realm = this.#realms.get(realmId) ?? { size: 0, users: new Map() };
+    const realm = this.#realms.get(realmId) ?? { size: 0, users: new Counts<number>() };
     realm.size++;
-    realm.users.set(userId, (realm.users.get(userId) ?? 0) + 1);
+    realm.users.add(userId);
     this.#realms.set(realmId, realm);
     return () => {
       this.#requests.delete(request);
-      const ofUser = (realm.users.get(userId) ?? 0) - 1;
-      if (ofUser > 0) realm.users.set(userId, ofUser);
-      else realm.users.delete(userId);
+      realm.users.add(userId, -1);
       if (--realm.size === 0) this.#realms.delete(realmId);
       return this.#now() - request.at;
     };
@@ -69,7 +68,7 @@ export class InFlight {
   /** Whether one more request of the user is within their share of the realm's, and may begin in place of a stuck one. */
   hasUserRoom({ realmId, userId }: Tenant, limit: number): boolean {
     const users = this.#realms.get(realmId)?.users;
-    const own = users?.get(userId) ?? 0;
+    const own = users?.of(userId) ?? 0;
     const count = (users?.size ?? 0) + (own > 0 ? 0 : 1);
     return this.moving < limit && own + 1 <= this.#shareOf(realmId, limit) / count;
   }

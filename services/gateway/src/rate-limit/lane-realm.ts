@@ -133,7 +133,10 @@ export class LaneRealm {
     this.#cap = maxCap;
   }
 
-  /** Call it while realms are delayed. `costMs`: the cost of the realm's expensive requests at all gateways, if it delays others. */
+  /**
+   * Call it while realms are delayed. `costMs`: the cost of the realm's expensive requests at all gateways, if it delays
+   * others.
+   */
   lower(costMs: number): void {
     if (costMs <= (this.#cap < 1 ? 0 : lowCostMs)) return;
     const inFlight = Math.max(this.#held.length, 1);

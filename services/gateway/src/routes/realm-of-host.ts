@@ -1,5 +1,5 @@
 import { ChatError, defaultRealmUrl, isOutage, type RequestMeta, userOperations } from '@natter/contracts';
-import { apartFromRequest, type Bus, createLocalCounts, untilDeadline, wideNetwork } from '@natter/service-kit';
+import { apartFromRequest, type Bus, Counts, createLocalCounts, untilDeadline, wideNetwork } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import { type Rate, rateLimitHit } from '../rate-limit/rate-limit.ts';
 
@@ -157,7 +157,7 @@ const networkOf = ({ network }: RequestMeta): string => wideNetwork(network ?? '
 
 /** The calls in progress for hosts of which nothing is known, by network. */
 function createPending() {
-  const byNetwork = new Map<string, number>();
+  const byNetwork = new Counts<string>();
   let [all, waiting] = [0, 0];
   let listeners: (() => void)[] = [];
   return {
@@ -168,17 +168,15 @@ function createPending() {
     get waiting() {
       return waiting;
     },
-    of: (network: string) => byNetwork.get(network) ?? 0,
+    of: (network: string) => byNetwork.of(network),
     async count<R>(network: string, call: Promise<R>): Promise<R> {
       all++;
-      byNetwork.set(network, (byNetwork.get(network) ?? 0) + 1);
+      byNetwork.add(network);
       try {
         return await call;
       } finally {
         all--;
-        const left = (byNetwork.get(network) ?? 1) - 1;
-        if (left > 0) byNetwork.set(network, left);
-        else byNetwork.delete(network);
+        byNetwork.add(network, -1);
         const ended = listeners;
         listeners = [];
         for (const listener of ended) listener();

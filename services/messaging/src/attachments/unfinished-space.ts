@@ -1,4 +1,4 @@
-import { ChatError } from '@natter/contracts';
+import { ChatError, isRefusal } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { requireSpace, spaceTaken } from '../model/files/attachment-row.ts';
@@ -19,7 +19,7 @@ export async function requireQuota(work: Work, moreBytes: number, quotaMib: numb
     requireSpace((await spaceTaken(work, work.realmId)) + moreBytes, quotaMib);
   } catch (error) {
     // Clients repeat a request that is answered with 400.
-    throw error instanceof ChatError ? tooLarge(error.message) : error;
+    throw isRefusal(error) ? tooLarge(error.message) : error;
   }
 }
 

@@ -7,7 +7,10 @@ export const maxDescriptionLength = 300;
 /** Longer addresses of images are ignored: each byte takes two characters of the message. */
 export const maxImageLength = 1_000;
 
-/** The preview of a page, with bounded lengths; undefined without an image, or without title and description. `url`: its own address. */
+/**
+ * The preview of a page, with bounded lengths; undefined without an image, or without title and description. `url`: its own
+ * address.
+ */
 export function previewOf(html: string, url: string): PagePreview | undefined {
   const facts = factsOf(html);
   const title = shortened(facts.get('og:title') ?? facts.get('title'), maxTitleLength);

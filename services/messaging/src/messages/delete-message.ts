@@ -4,6 +4,7 @@ import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersio
 import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
+import { decideOnCurrent } from '../model/decide-on-current.ts';
 import type { MessageAccess } from '../model/message-access.ts';
 import { audienceOf, withActor } from '../model/message-audience.ts';
 import { isBotOf } from '../model/roles.ts';
@@ -33,8 +34,7 @@ export function deleteMessageHandlers({ database }: Owner, sources: Sources): Ha
         requireDeletionRight({ actor, message, isOwn, channel, policy, now: Date.now() / 1000 });
         return { channel, expected: { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) } };
       };
-      const decision = context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true));
-      const { channel, expected } = await decision;
+      const { channel, expected } = await decideOnCurrent(context, decide);
       return context.write(async (work) => {
         work.expectVersions(expected);
         const held = await work.maybeOne(sql.type(heldRow)`

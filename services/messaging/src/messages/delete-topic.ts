@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { lockMessages } from '../model/changes/lock-messages.ts';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { channelVersions, invalidChannelId } from '../model/channel-access.ts';
+import { decideOnCurrent } from '../model/decide-on-current.ts';
 import { audienceOf, withActor } from '../model/message-audience.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
 import { mayDeleteAny } from './delete-decision.ts';
@@ -21,8 +22,7 @@ export function deleteTopicHandlers({ database }: Owner, sources: Sources): Hand
         if (!mayDeleteAny(actor, channel, policy)) throw badRequest('Must be an organization administrator');
         return { channel, expected: { ...realmVersions(policy), ...channelVersions(channel) } };
       };
-      const decision = context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true));
-      const { channel, expected } = await decision;
+      const { channel, expected } = await decideOnCurrent(context, decide);
       const topic = topicOfName(topic_name.trim());
       const deletable = sql.fragment`m.realm_id = ${actor.realmId} AND m.channel_id = ${stream_id} AND lower(m.topic) = lower(${topic})
         AND ${isOpenTo(actor.userId, channel)}`;

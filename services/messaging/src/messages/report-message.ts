@@ -2,6 +2,7 @@ import { badRequest, limits, messageChangeOperations, refusedAs } from '@natter/
 import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
 import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache } from '../model/channel-cache.ts';
+import { decideOnCurrent } from '../model/decide-on-current.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
 import { holdMessage } from '../model/message-audience.ts';
 import { queueNotice } from '../model/notice.ts';
@@ -46,7 +47,7 @@ export function reportHandlers({ database }: Owner, { channels, messages, polici
         if (channel.is_archived) throw notEnabled();
         return { channelId, versions: { ...realmVersions(policy), ...channelVersions(channel) } };
       };
-      const { channelId, versions } = await channelOf(context.attempt > 0).catch(() => channelOf(true));
+      const { channelId, versions } = await decideOnCurrent(context, channelOf);
       const content = contentOf({
         reporter: userMention((await nameOf(database, actor.realmId, actor.userId)) ?? '', actor.userId),
         reported: userMention(message.sender_name, message.sender_id),

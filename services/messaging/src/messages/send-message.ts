@@ -4,7 +4,7 @@ import { checkedContent } from '../model/checked-content.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
 import { decideSend, type Sending } from '../model/sending/decide-send.ts';
 import { isContested } from '../model/sending/send-params.ts';
-import { isUnknownChannel, tellOfChannel } from './tell-of-channel.ts';
+import { isUnknownChannel, notifyOfChannel } from './notify-of-channel.ts';
 
 /** `hint` wakes the scheduler, which posts messages to outgoing webhook bots and sends notices. */
 export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: number) => void): Handlers {
@@ -15,7 +15,7 @@ export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: 
       // Names are looked up in projections, which may be slightly behind.
       if (/[@#]_?\*/.test(content)) await owner.catchUp(actor.realmId);
       const tell = (outcome: 'sent' | 'refused') =>
-        tellOfChannel({ ...owner, channels: sending.channels, hint }, context, params, outcome);
+        notifyOfChannel({ ...owner, channels: sending.channels, hint }, context, params, outcome);
       const { attempt } = context;
       const wanted = { ...params, isContested: isContested(attempt) };
       const request = { actor, meta, params: wanted, content, fresh: attempt > 0 };

@@ -14,6 +14,7 @@ import { emitChannelBegins } from '../model/changes/channel-begins.ts';
 import { deletionEvents } from '../model/changes/delete-event.ts';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
+import { decideOnCurrent } from '../model/decide-on-current.ts';
 import { filesReferredBy, referencesOfEdit } from '../model/files/references.ts';
 import { linkifiersOf } from '../model/linkifiers.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
@@ -117,14 +118,14 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
     return count;
   }
 
-  /** Outdated data may accept, but never refuse: the commit checks versions only for accepted changes. */
   async function decide(
-    { actor, meta, attempt }: UserContext,
+    context: UserContext,
     params: Params,
     message: ReadableMessage,
     anchor: Anchor,
   ): Promise<{ change: Change; expected: Record<string, number> }> {
-    const attemptWith = async (fresh: boolean) => {
+    const { actor, meta } = context;
+    return decideOnCurrent(context, async (fresh) => {
       const policy = await sources.policies.get(meta, fresh);
       const channel =
         message.channel && fresh
@@ -142,9 +143,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         ...(target ? channelVersions(target) : {}),
       };
       return { change, expected };
-    };
-    if (attempt > 0) return attemptWith(true);
-    return attemptWith(false).catch(() => attemptWith(true));
+    });
   }
 }
 

@@ -1,7 +1,6 @@
 import { type Actor, badRequest, ChatError, hasId, type RequestMeta } from '@natter/contracts';
-import { type Database, sql } from '@natter/database';
+import { type Database, readVersions } from '@natter/database';
 import { hasContentAccess } from '@natter/permissions';
-import { z } from 'zod';
 import type { ChannelCache, PostingRules } from './channel-cache.ts';
 
 export interface ChannelAccess {
@@ -18,8 +17,6 @@ export interface ChannelAccess {
 const [mostLookedUp, atOnce] = [100, 10];
 
 export const invalidChannelId = (): ChatError => badRequest('Invalid channel ID');
-
-const versionRow = z.object({ key: z.string(), version: z.number() });
 
 export function createChannelAccess(channels: ChannelCache, database: Database): ChannelAccess {
   return {
@@ -42,13 +39,11 @@ export function createChannelAccess(channels: ChannelCache, database: Database):
   async function current(meta: RequestMeta, ids: readonly number[]): Promise<(PostingRules | undefined)[]> {
     const copies = await Promise.all(ids.map((id) => find(meta, id, false)));
     const keys = ids.map((id) => `channel:${id}`);
-    const rows = await database.any(sql.type(versionRow)`
-      SELECT key, version FROM log.versions(${meta.realmId}, ${sql.array(keys, 'text')})`);
-    const versions = new Map(rows.map(({ key, version }) => [key, version]));
+    const versions = await readVersions(database, meta.realmId, keys);
     return Promise.all(
       ids.map((id, index) => {
         const copy = copies[index];
-        return copy && copy.version === versions.get(`channel:${id}`) ? copy : find(meta, id, true);
+        return copy && copy.version === versions[`channel:${id}`] ? copy : find(meta, id, true);
       }),
     );
   }

@@ -1,14 +1,13 @@
-import { type Database, type Executor, sql, type Work } from '@natter/database';
-import { z } from 'zod';
+import { type Database, readVersions, type Work } from '@natter/database';
 import { requireConsumers, waitForConsumers } from './wait-for-consumers.ts';
 
-const versionRow = z.object({ key: z.string(), version: z.number() });
 /** The consumers that maintain this service's projections of groups and roles, and their event types. */
 const consumers = [
   { name: 'sending-copies', type: 'user_group' },
   { name: 'people', type: 'realm_user' },
   { name: 'notices', type: 'realm_user' },
 ];
+const groupKeys = ['groups', 'group-contents'];
 
 /**
  * The expected versions of decisions that use this service's projections of groups and roles, read before the
@@ -19,27 +18,15 @@ export async function groupVersions(
   realmId: number,
   userIds: readonly number[] = [],
 ): Promise<Record<string, number>> {
-  const versions = await readVersions(database, realmId, userIds);
+  const versions = await readVersions(database, realmId, [...groupKeys, ...userIds.map((id) => `actor:${id}`)]);
   await waitForPeopleAndGroups(database, realmId);
   return versions;
 }
 
 /** The same for a decision within the unit. Throws `VersionsChanged` if the projections are not up to date. */
 export async function expectGroups(work: Work): Promise<void> {
-  work.expectVersions(await readVersions(work, work.realmId, []));
+  work.expectVersions(await readVersions(work, work.realmId, groupKeys));
   await requireConsumers(work, consumers, 'group-contents');
-}
-
-async function readVersions(
-  executor: Executor,
-  realmId: number,
-  userIds: readonly number[],
-): Promise<Record<string, number>> {
-  const keys = ['groups', 'group-contents', ...userIds.map((id) => `actor:${id}`)];
-  const versions = await executor.any(
-    sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${sql.array(keys, 'text')})`,
-  );
-  return Object.fromEntries(versions.map(({ key, version }) => [key, version]));
 }
 
 /** Waits until the projections on which sends are refused contain what was committed before the call. */

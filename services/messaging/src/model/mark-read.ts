@@ -83,8 +83,8 @@ export interface Left {
 
 /**
  * Messages that were in these channels when the user left are no longer unread: at most `limit`, the oldest ones. Returns how
- * many were unread. A message that was moved since then was where it had been sent: the user may have received it elsewhere before
- * it was moved to one of the channels, and may not see the place to which it was moved from one.
+ * many were unread. A message that was moved since then was where it had been sent: the user may have received it elsewhere
+ * before it was moved to one of the channels, and may not see the place to which it was moved from one.
  */
 export async function readWhatIsLeft(
   work: Work,

@@ -9,7 +9,10 @@ export const truncatedContent = (content: string): string =>
 
 export const truncatedTopic = (topic: string): string => truncated(topic, limits.topicLength, '...');
 
-/** The topic that a message or a move names, truncated. Refuses control characters, halves of surrogate pairs and unassigned characters. */
+/**
+ * The topic that a message or a move names, truncated. Refuses control characters, halves of surrogate pairs and unassigned
+ * characters.
+ */
 export function namedTopic(given: string): string {
   const topic = topicOfName(given.trim());
   const position = [...topic].findIndex((char) => /[\p{Cc}\p{Cn}\p{Cs}]/u.test(char));

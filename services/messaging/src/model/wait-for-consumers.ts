@@ -19,8 +19,8 @@ export async function waitForConsumers(database: Database, realmId: number, cons
 }
 
 /**
- * The same in a transaction, which never waits: throws `VersionsChanged` of this key if they have not applied them. After repeated
- * failures, the gate of the key holds further events back.
+ * The same in a transaction, which never waits: throws `VersionsChanged` of this key if they have not applied them. After
+ * repeated failures, the gate of the key holds further events back.
  */
 export async function requireConsumers(work: Work, consumers: Consumers, key: string): Promise<void> {
   const number = await lastNumber(work, work.realmId);

@@ -33,7 +33,7 @@ import {
   postponeUnreadable,
   repeatSoon,
 } from './delivery-row.ts';
-import { failureText, tellIfFull, tellOfWebhook } from './tell-owner.ts';
+import { failureText, notifyIfFull, notifyOfWebhook } from './notify-of-webhook.ts';
 import type { Reply, Triggering, Webhook } from './webhook-format.ts';
 
 export interface WebhookDelivery {
@@ -114,7 +114,7 @@ async function tryToDeliver(
     await drop(delivery.database, row);
     return 'dropped';
   }
-  await tellIfFull(delivery, row, called.webhook);
+  await notifyIfFull(delivery, row, called.webhook);
   if (isStopped()) {
     await repeatSoon(delivery.database, row);
     return 'retried';
@@ -201,7 +201,7 @@ async function fail(
   await withDecision(delivery, called, { content: `Failure! ${message}`, widget: undefined }, (decided) =>
     delivery.background(row.realm_id, async (work) => {
       if (!(await end(work, row))) return;
-      await tellOfWebhook(work, row, called.webhook, text);
+      await notifyOfWebhook(work, row, called.webhook, text);
       if (!(decided instanceof ChatError)) emit(work, decided);
     }),
   );

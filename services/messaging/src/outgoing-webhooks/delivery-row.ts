@@ -90,7 +90,9 @@ export async function postpone(database: Database, row: DeliveryRow): Promise<bo
   return true;
 }
 
-/** Schedules another attempt after an outage in which nothing was posted, or while projections lag. This attempt does not count. */
+/**
+ * Schedules another attempt after an outage in which nothing was posted, or while projections lag. This attempt does not count.
+ */
 export const repeatSoon = (database: Database, row: DeliveryRow): Promise<number> =>
   wait(database, row, { failures: row.failures, seconds: outageSeconds, attempts: row.attempts - 1 });
 

@@ -1,3 +1,4 @@
+import { Counts, shuffled } from '@natter/database';
 import { atOncePerBot, type DueBot } from './delivery-row.ts';
 
 /** Requests in flight of this process. Those of one realm and of one bot are few, so that slow bots delay no others. */
@@ -15,9 +16,9 @@ interface Slots {
  * turns; an owner takes a slot only while they have fewer than are free, so that slow bots of one owner leave slots.
  */
 export function createSlots(): Slots {
-  const perRealm = new Map<number, number>();
-  const perOwner = new Map<number, number>();
-  const perBot = new Map<number, number>();
+  const perRealm = new Counts<number>();
+  const perOwner = new Counts<number>();
+  const perBot = new Counts<number>();
   let taken = 0;
 
   return {
@@ -29,12 +30,12 @@ export function createSlots(): Slots {
   function dealToRealm(realmId: number, bots: readonly DueBot[]): DueBot[] {
     const free = atOnce - taken;
     const half = free === 0 ? 0 : Math.max(1, Math.floor(free / 2));
-    const room = Math.max(0, Math.min(half, atOncePerRealm - (perRealm.get(realmId) ?? 0)));
+    const room = Math.max(0, Math.min(half, atOncePerRealm - perRealm.of(realmId)));
     const dealt: DueBot[] = [];
     for (const bot of inTurns(bots)) {
-      const freeInRealm = atOncePerRealm - (perRealm.get(realmId) ?? 0);
-      if (dealt.length === room || (perOwner.get(bot.owner_id) ?? 0) >= freeInRealm) continue;
-      if ((perBot.get(bot.bot_id) ?? 0) >= atOncePerBot) continue;
+      const freeInRealm = atOncePerRealm - perRealm.of(realmId);
+      if (dealt.length === room || perOwner.of(bot.owner_id) >= freeInRealm) continue;
+      if (perBot.of(bot.bot_id) >= atOncePerBot) continue;
       change(bot, 1);
       dealt.push(bot);
     }
@@ -43,9 +44,9 @@ export function createSlots(): Slots {
 
   function change({ realm_id, owner_id, bot_id }: DueBot, by: number): void {
     taken += by;
-    add(perRealm, realm_id, by);
-    add(perOwner, owner_id, by);
-    add(perBot, bot_id, by);
+    perRealm.add(realm_id, by);
+    perOwner.add(owner_id, by);
+    perBot.add(bot_id, by);
   }
 }
 
@@ -59,15 +60,3 @@ function inTurns(bots: readonly DueBot[]): DueBot[] {
     .sort((a, b) => a.turn - b.turn)
     .map(({ bot }) => bot);
 }
-
-function add(counts: Map<number, number>, key: number, by: number): void {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
-}
-
-const shuffled = <T>(items: readonly T[]): T[] =>
-  items
-    .map((item) => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item);

@@ -1,4 +1,4 @@
-import { ChatError, isClosed, isOutage, type LogEvent, type RequestMeta } from '@natter/contracts';
+import { ChatError, isClosed, isOutage, isRefusal, type LogEvent, type RequestMeta } from '@natter/contracts';
 import {
   type Database,
   type Decided,
@@ -159,7 +159,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
       const wanted = { ...toSend(row), isContested: isContested(attempt), ...(seenBy ? { seenBy } : {}) };
       return await decideSend(author, meta, wanted, fresh);
     } catch (error) {
-      if (error instanceof ChatError && error.status < 500) return error;
+      if (isRefusal(error)) return error;
       throw error;
     }
   }

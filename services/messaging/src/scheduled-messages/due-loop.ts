@@ -1,4 +1,4 @@
-import { type Database, sql, untilDeadline, withDeadline } from '@natter/database';
+import { type Database, shuffled, sql, untilDeadline, withDeadline } from '@natter/database';
 import { z } from 'zod';
 import type { Outcome } from './deliver.ts';
 
@@ -102,7 +102,7 @@ export function startDueLoop({ database, deliver, onError, batchMs = defaultBatc
     const realms = await database.any(sql.type(z.object({ realm_id: z.number() }))`
       SELECT DISTINCT realm_id FROM messaging.scheduled_message WHERE state = 'waiting' AND due_at <= clock_timestamp()`);
     const waiting = realms.map(({ realm_id }) => realm_id).filter((id) => !running.has(id) && !paused.has(id));
-    for (const realmId of waiting.sort(() => Math.random() - 0.5)) {
+    for (const realmId of shuffled(waiting)) {
       await untilFree();
       if (isStopped) return;
       running.set(realmId, deliverBatch(realmId));

@@ -1,6 +1,7 @@
 import { type Actor, badRequest, missing, type ParamsOf, scheduledMessageOperations } from '@natter/contracts';
 import { sql, VersionsChanged, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
+import { decideOnCurrent } from '../model/decide-on-current.ts';
 import { type DecidedDestination, destinationOf } from '../model/destination-of.ts';
 import {
   deleteOwn,
@@ -31,7 +32,7 @@ export function scheduledMessageHandlers({ database }: Owner, decideSend: Decide
       const { actor, meta } = context;
       await requireFuture(database, params.scheduled_delivery_timestamp);
       const message: Sendable = { ...params, type: typeOf(params.type), topic: params.topic };
-      const decided = await onCurrentCopies(context, (fresh) => decideSend(actor, meta, message, fresh));
+      const decided = await decideOnCurrent(context, (fresh) => decideSend(actor, meta, message, fresh));
       const destination = destinationOf(decided);
       const isRead = params.read_by_sender ?? (isInteractiveClient(meta.client) && !isToOneself(actor, destination));
       const answer = await context.write(async (work) => {
@@ -60,7 +61,7 @@ export function scheduledMessageHandlers({ database }: Owner, decideSend: Decide
       if (time !== undefined) await requireFuture(database, time);
       else if (before.state === 'failed') throw notInFuture();
       const wanted = edited(before, changes);
-      const decided = await onCurrentCopies(context, (fresh) => decideSend(actor, context.meta, wanted, fresh));
+      const decided = await decideOnCurrent(context, (fresh) => decideSend(actor, context.meta, wanted, fresh));
       const destination = destinationOf(decided);
       let due = 0;
       const answer = await context.write(async (work) => {
@@ -136,7 +137,3 @@ function requireUnsent(row: ScheduledRow): void {
 
 const idsOrNull = (ids: number[] | null) => (ids === null ? sql.fragment`NULL` : sql.array(ids, 'int4'));
 const unknown = () => missing('Scheduled message does not exist');
-
-/** Outdated data never leads to a refusal: it is decided again with current data. */
-const onCurrentCopies = <R>({ attempt }: UserContext, decide: (fresh: boolean) => Promise<R>): Promise<R> =>
-  attempt > 0 ? decide(true) : decide(false).catch(() => decide(true));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { queueNotice } from '../model/notice.ts';
 import { groupMention, type NoticeText, notice } from '../model/notice-text.ts';
 import { mentionNamed } from './mentioned.ts';
-import { mayTell } from './notice-allowance.ts';
+import { mayNotify } from './notice-allowance.ts';
 
 /** Notifies users whom another user added to or removed from a group. */
 export async function groupAdded(work: Work, { body: { group }, note }: LogEvent<'user_group/add'>): Promise<void> {
@@ -44,7 +44,7 @@ async function notifyMembers(
         AND user_id = ANY(${sql.array([...user_ids], 'int4')}) ORDER BY user_id) AS told`);
   // As with subscriptions: one request would send a message to everybody.
   if (told.length === 0 || told.length > limits.bulkNewSubscriptionMessages) return;
-  if (!(await mayTell(work, by, told.length))) return;
+  if (!(await mayNotify(work, by, told.length))) return;
   const content = notice`${mentionNamed(by_name, by)} ${what} the group ${groupMention(group_name ?? '')}.`;
   await queueNotice(work, { from: 'Notification Bot', to: { each: told }, content });
 }

@@ -11,7 +11,7 @@ const longestSeconds = 24 * hourSeconds;
  * Counts direct messages that a change by this user sends to others. False while earlier ones exceed the allowance: one
  * request can be the cause of hundreds, and its rate limit knows nothing of them.
  */
-export async function mayTell(work: Work, by: number, count: number): Promise<boolean> {
+export async function mayNotify(work: Work, by: number, count: number): Promise<boolean> {
   const { realmId } = work;
   const usedSeconds = Math.min((count * hourSeconds) / perHour, longestSeconds - hourSeconds);
   const isMoved = sql.fragment`a.used_until > clock_timestamp() + make_interval(secs => ${longestSeconds})`;

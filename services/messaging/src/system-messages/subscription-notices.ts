@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { queueNotice } from '../model/notice.ts';
 import { joined, notice, placeLink, strong } from '../model/notice-text.ts';
 import { mentionOf } from './mentioned.ts';
-import { mayTell } from './notice-allowance.ts';
+import { mayNotify } from './notice-allowance.ts';
 
 /** Notifies users whom another user subscribed, once for all channels. */
 export async function subscribedByOthers(work: Work, { note }: LogEvent<'subscription/add'>): Promise<void> {
   if (!note || note.by === null || note.told.length === 0) return;
   const count = note.told.reduce((sum, { user_ids }) => sum + user_ids.length, 0);
-  if (!(await mayTell(work, note.by, count))) return;
+  if (!(await mayNotify(work, note.by, count))) return;
   const who = await mentionOf(work, work.realmId, note.by);
   const channels = await channelsNamed(work, [...new Set(note.told.flatMap(({ names }) => names))]);
   for (const { user_ids, names } of note.told) {

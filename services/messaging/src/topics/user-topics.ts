@@ -52,7 +52,9 @@ export async function setTopic(work: Work, userId: number, { channelId, topic }:
   await emitMutedTopics(work, [userId]);
 }
 
-/** Notifies clients that support only mutes of lists that changed otherwise: by sends, moves, channels, subscriptions or roles. */
+/**
+ * Notifies clients that support only mutes of lists that changed otherwise: by sends, moves, channels, subscriptions or roles.
+ */
 export function mutedTopicsConsumer(owner: Owner): void {
   owner.consume({
     name: 'ended-mutes',

@@ -1,6 +1,6 @@
 import { limits } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { credentialsChanged, insertKey } from '../model/api-keys.ts';
+import { announceRevoked, insertKey } from '../model/api-keys.ts';
 
 /**
  * Adds an API key for a user. Above the limit, the oldest key of the client with the most keys is revoked: a script that
@@ -15,6 +15,5 @@ export async function addKey(work: Work, userId: number, key: string, client = '
     DELETE FROM users.api_key WHERE id IN (
       SELECT id FROM own ORDER BY of_client DESC, id LIMIT (SELECT greatest(max(total) - ${limits.apiKeysPerUser}, 0) FROM own))`);
   if (ended === 0) return;
-  work.bump(`actor:${userId}`);
-  work.emit(credentialsChanged(userId));
+  announceRevoked(work, userId);
 }

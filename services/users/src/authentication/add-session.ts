@@ -1,6 +1,6 @@
 import { limits } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { credentialsChanged } from '../model/api-keys.ts';
+import { announceRevoked } from '../model/api-keys.ts';
 import { apiKeyId } from '../model/credentials/passwords.ts';
 import type { SessionLimits } from '../model/sessions.ts';
 
@@ -25,6 +25,5 @@ export async function addSession(
       SELECT id FROM users.api_key WHERE user_id = ${userId} AND expires_at IS NOT NULL
       ORDER BY id DESC OFFSET ${limits.sessionsPerUser} LIMIT 1)`);
   if (ended === 0) return;
-  work.bump(`actor:${userId}`);
-  work.emit(credentialsChanged(userId));
+  announceRevoked(work, userId);
 }

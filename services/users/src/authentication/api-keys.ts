@@ -2,7 +2,7 @@ import { badRequest, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, handleStored, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { credentialsChanged, insertKey } from '../model/api-keys.ts';
+import { announceRevoked, insertKey } from '../model/api-keys.ts';
 import { giveOwnKey } from '../model/bot-key.ts';
 import { readBots } from '../model/bot-row.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
@@ -42,8 +42,7 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
           sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId} AND id = ${params.key_id}`,
         );
         if (ended === 0) throw badRequest('No such API key');
-        work.bump(`actor:${userId}`);
-        work.emit(credentialsChanged(userId));
+        announceRevoked(work, userId);
         return {};
       }),
     ),
@@ -69,8 +68,7 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
             DELETE FROM users.api_key
             WHERE user_id = ${actor.userId} AND (expires_at IS NULL OR hash <> decode(${actor.keyId}, 'hex'))`);
           await insertKey(work, actor, api_key, meta.client);
-          work.bump(`actor:${actor.userId}`);
-          work.emit(credentialsChanged(actor.userId));
+          announceRevoked(work, actor.userId);
           return { sealed_key };
         });
       },

@@ -1,7 +1,7 @@
 import { userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handleWrite } from '@natter/service-kit';
-import { credentialsChanged } from '../model/api-keys.ts';
+import { announceRevoked } from '../model/api-keys.ts';
 import { plainPage } from '../model/plain-page.ts';
 
 export function logoutHandlers(): Handlers {
@@ -11,8 +11,7 @@ export function logoutHandlers(): Handlers {
         await work.run(sql.unsafe`
           DELETE FROM users.api_key
           WHERE user_id = ${actor.userId} AND (${everywhere} OR hash = decode(${actor.keyId}, 'hex'))`);
-        work.bump(`actor:${actor.userId}`);
-        work.emit(credentialsChanged(actor.userId));
+        announceRevoked(work, actor.userId);
         return { ...plainPage(303, 'Logged out', ''), location: '/accounts/login', session: null };
       }),
     ),

@@ -7,7 +7,19 @@ import { storedKey } from '../model/invitation-key.ts';
 const everyMs = 10 * 60_000;
 const batch = 500;
 const keyRow = z.object({ id: z.number(), key: z.string(), is_link: z.boolean() });
-const sealedRow = z.object({ id: z.number(), sealed_key: z.string() });
+const sealedRow = z.object({ id: z.number(), sealed: z.string() });
+
+/** The columns with sealed values, each with the key of its table. */
+const sealedValues = [
+  { table: 'bot', id: 'user_id', value: 'sealed_key' },
+  { table: 'invitation', id: 'id', value: 'sealed_key' },
+  { table: 'jwt_key', id: 'realm_id', value: 'sealed_key' },
+  { table: 'mail', id: 'id', value: 'sealed' },
+].map(({ table, id, value }) => ({
+  table: sql.identifier(['users', table]),
+  id: sql.identifier([id]),
+  value: sql.identifier([value]),
+}));
 
 /**
  * Converts stored secrets to the form of this release: hashes invitation keys that an earlier release stored in plain
@@ -28,30 +40,17 @@ export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal
   };
   const sealAnew = async (): Promise<number> => {
     let count = 0;
-    const bots = await database.any(sql.type(sealedRow)`SELECT user_id AS id, sealed_key FROM users.bot`);
-    for (const { id, sealed_key, renewed } of renewable(bots, seal))
-      count += await database.run(
-        sql.unsafe`UPDATE users.bot SET sealed_key = ${renewed} WHERE user_id = ${id} AND sealed_key = ${sealed_key}`,
-      );
-    const links = await database.any(
-      sql.type(sealedRow)`SELECT id, sealed_key FROM users.invitation WHERE sealed_key IS NOT NULL`,
-    );
-    for (const { id, sealed_key, renewed } of renewable(links, seal))
-      count += await database.run(
-        sql.unsafe`UPDATE users.invitation SET sealed_key = ${renewed} WHERE id = ${id} AND sealed_key = ${sealed_key}`,
-      );
-    const jwtKeys = await database.any(sql.type(sealedRow)`SELECT realm_id AS id, sealed_key FROM users.jwt_key`);
-    for (const { id, sealed_key, renewed } of renewable(jwtKeys, seal))
-      count += await database.run(
-        sql.unsafe`UPDATE users.jwt_key SET sealed_key = ${renewed} WHERE realm_id = ${id} AND sealed_key = ${sealed_key}`,
-      );
-    const mails = await database.any(
-      sql.type(sealedRow)`SELECT id::float8 AS id, sealed AS sealed_key FROM users.mail`,
-    );
-    for (const { id, sealed_key, renewed } of renewable(mails, seal))
-      count += await database.run(
-        sql.unsafe`UPDATE users.mail SET sealed = ${renewed} WHERE id = ${id}::bigint AND sealed = ${sealed_key}`,
-      );
+    for (const { table, id, value } of sealedValues) {
+      const rows = await database.any(sql.type(sealedRow)`
+        SELECT ${id} AS id, ${value} AS sealed FROM ${table} WHERE ${value} IS NOT NULL`);
+      for (const row of rows) {
+        const renewed = seal.renew(row.sealed);
+        if (renewed === undefined) continue;
+        count += await database.run(
+          sql.unsafe`UPDATE ${table} SET ${value} = ${renewed} WHERE ${id} = ${row.id} AND ${value} = ${row.sealed}`,
+        );
+      }
+    }
     return count;
   };
   const look = async (): Promise<void> => {
@@ -67,9 +66,3 @@ export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal
   const onError = (error: unknown): void => log.warn({ err: error }, 'converting stored keys failed');
   return repeat({ everyMs, firstMs: 0, onError }, look);
 }
-
-const renewable = (rows: readonly z.infer<typeof sealedRow>[], seal: KeySeal) =>
-  rows.flatMap((row) => {
-    const renewed = seal.renew(row.sealed_key);
-    return renewed === undefined ? [] : [{ ...row, renewed }];
-  });

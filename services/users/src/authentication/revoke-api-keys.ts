@@ -1,7 +1,7 @@
 import { userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
-import { credentialsChanged } from '../model/api-keys.ts';
+import { announceRevoked } from '../model/api-keys.ts';
 import { lockAccount } from '../model/find-account.ts';
 import { idOf } from '../model/id-of-email.ts';
 
@@ -13,8 +13,7 @@ export function revokeApiKeysHandlers({ database, background }: Owner): Handlers
         // Keys that other units add are committed before this one deletes them.
         await lockAccount(work, userId);
         const revoked = await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId}`);
-        work.bump(`actor:${userId}`);
-        work.emit(credentialsChanged(userId));
+        announceRevoked(work, userId);
         return { revoked };
       });
     }),

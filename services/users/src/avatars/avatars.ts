@@ -27,7 +27,9 @@ interface Picture {
 
 const mediumOf = (who: string): Picture => ({ who, size: '/medium' });
 
-/** Mobile clients append `-medium.png` to the path of a picture for the larger one. The end of an address of a user is not read. */
+/**
+ * Mobile clients append `-medium.png` to the path of a picture for the larger one. The end of an address of a user is not read.
+ */
 function pictureOf(text: string): Picture {
   const who = /^([^@]+)-medium\.png$/.exec(text)?.[1];
   return who === undefined ? { who: text, size: '' } : mediumOf(who);

@@ -1,4 +1,4 @@
-import { badRequest, ChatError, invitationOperations, isAdministrator } from '@natter/contracts';
+import { badRequest, type ChatError, invitationOperations, isAdministrator, refusedAs } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { type Bus, type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -56,9 +56,7 @@ async function requireChannels(
   // The write refuses a link that is unknown or revoked.
   if (!found?.is_active) return;
   const asCreator = { actor: toActor(asked, found, notGranted), meta };
-  await bus.call(invitationOperations.checkInvitedChannels, { stream_ids }, asCreator).catch((error: unknown) => {
-    throw error instanceof ChatError && error.status < 500 ? notGranted() : error;
-  });
+  await bus.call(invitationOperations.checkInvitedChannels, { stream_ids }, asCreator).catch(refusedAs(notGranted));
 }
 
 /** Refuses an edit after which the link would create no account, or would not grant what the edit names. */

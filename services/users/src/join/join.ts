@@ -2,6 +2,7 @@ import {
   badRequest,
   ChatError,
   invitationOperations,
+  isRefusal,
   type Page,
   type ParamsOf,
   type RequestMeta,
@@ -78,7 +79,7 @@ export function joinHandlers(owner: Owner, seal: KeySeal, send: SendInvitation):
           },
         );
       } catch (error) {
-        if (!(error instanceof ChatError) || error.status >= 500) throw error;
+        if (!isRefusal(error)) throw error;
         if (!invitation) return gonePage();
         const given = { full_name: params.full_name, email: params.email };
         return formPage({ ...formOf(realm, invitation, params.key), given, problem: error.message });

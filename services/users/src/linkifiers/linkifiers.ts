@@ -1,5 +1,5 @@
 import { badRequest, ChatError, type Linkifier, type LogEvent, realmOperations, totals } from '@natter/contracts';
-import { lock, requireRoom, sql, sqlState, type Work } from '@natter/database';
+import { duplicateAs, lock, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { isPermutation } from '../model/is-permutation.ts';
@@ -106,7 +106,4 @@ function checkVariables(pattern: string, template: string): void {
     if (!groups.has(name)) throw badRequest(`Group '${name}' in URL template is not present in linkifier pattern.`);
 }
 
-function refuseDuplicate(error: unknown): never {
-  if (sqlState(error) === '23505') throw badRequest('Linkifier already exists.');
-  throw error;
-}
+const refuseDuplicate = duplicateAs(() => badRequest('Linkifier already exists.'));

@@ -1,13 +1,15 @@
-import type { Actor, LogEvent } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import type { Actor } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
 import { apiKeyId } from './credentials/passwords.ts';
 
-/** Makes gateways, through the log, drop cached actors of a user. Clients do not receive it. */
-export const credentialsChanged = (userId: number): LogEvent => ({
-  type: 'credentials_changed',
-  body: { user_id: userId },
-  audience: { users: { ids: [] } },
-});
+/**
+ * Call it in the unit that ends keys of a user, or all access of the user. It invalidates decisions of requests with these
+ * keys, and makes gateways, through the log, drop cached actors of the user. Clients do not receive the event.
+ */
+export function announceRevoked(work: Work, userId: number): void {
+  work.bump(`actor:${userId}`);
+  work.emit({ type: 'credentials_changed', body: { user_id: userId }, audience: { users: { ids: [] } } });
+}
 
 export async function insertKey(
   executor: Executor,

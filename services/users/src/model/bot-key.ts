@@ -1,7 +1,7 @@
 import { roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { announceBotChange, announceKey } from './announce-bot.ts';
-import { credentialsChanged, insertKey } from './api-keys.ts';
+import { announceRevoked, insertKey } from './api-keys.ts';
 import { type BotRow, readBots } from './bot-row.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { createApiKey } from './credentials/passwords.ts';
@@ -52,8 +52,7 @@ export async function renewTokens(work: Work, botId: number): Promise<void> {
 
 async function endKeys(work: Work, userId: number): Promise<void> {
   await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId}`);
-  work.bump(`actor:${userId}`);
-  work.emit(credentialsChanged(userId));
+  announceRevoked(work, userId);
 }
 
 /**

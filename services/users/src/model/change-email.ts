@@ -1,5 +1,5 @@
 import { badRequest, roles } from '@natter/contracts';
-import { type Executor, sql, sqlState, type Work } from '@natter/database';
+import { duplicateAs, type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { AccountRow } from './account-row.ts';
 import { announceEmail } from './announce-account.ts';
@@ -43,9 +43,9 @@ const inUse = (email: string) => badRequest(`Email is already in use: '${email}'
  * for the new address, become invalid.
  */
 export async function changeEmail(work: Work, row: AccountRow, email: string): Promise<void> {
-  await work.run(sql.unsafe`UPDATE users.account SET email = ${email} WHERE id = ${row.id}`).catch((error: unknown) => {
-    throw sqlState(error) === '23505' ? inUse(email) : error;
-  });
+  await work
+    .run(sql.unsafe`UPDATE users.account SET email = ${email} WHERE id = ${row.id}`)
+    .catch(duplicateAs(() => inUse(email)));
   await endLinks(work, row.id);
   await announceEmail(work, row);
   if (!row.is_bot) await endInvitesFor(work, email);

@@ -1,8 +1,7 @@
 import { type BodyOf, eventForUsers, type LogEvent, type NameForUsers } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { readVersions, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { authorize, type WriteContext } from '@natter/service-kit';
-import { z } from 'zod';
 import { actorNow } from './actors.ts';
 import { permitsOf } from './permits.ts';
 
@@ -27,13 +26,9 @@ export function changeOfGroups<R>(
   });
 }
 
-const versionRow = z.object({ key: z.string(), version: z.number() });
-
 /** Expects that memberships and group permissions do not change from here to the commit, except by the unit itself. */
 export async function expectGroupVersions(work: Work): Promise<void> {
-  const versions = await work.any(sql.type(versionRow)`
-    SELECT key, version FROM log.versions(${work.realmId}, ARRAY['groups', 'group-contents'])`);
-  work.expectVersions(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
+  work.expectVersions(await readVersions(work, work.realmId, ['groups', 'group-contents']));
 }
 
 /** An event for one user's queues. */

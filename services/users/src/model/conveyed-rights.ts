@@ -1,5 +1,5 @@
 import { isAdministrator } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { readVersions, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { z } from 'zod';
 import { mayAddMembers } from './access-group.ts';
@@ -21,16 +21,13 @@ export interface Conveyed {
 }
 
 const accountRow = z.object({ is_active: z.boolean() });
-const versionRow = z.object({ key: z.string(), version: z.number() });
 
 /**
  * An invitation grants only what its creator may still grant; undefined if it is void. A join locks the realm, so roles,
  * accounts and permissions of the realm do not change meanwhile; memberships are covered by expected versions.
  */
 export async function conveyedRights(work: Work, realm: Realm, row: InvitationRow): Promise<Conveyed | undefined> {
-  const versions = await work.any(sql.type(versionRow)`
-    SELECT key, version FROM log.versions(${work.realmId}, ${sql.array([`actor:${row.inviter_id}`, 'groups'], 'text')})`);
-  work.expectVersions(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
+  work.expectVersions(await readVersions(work, work.realmId, [`actor:${row.inviter_id}`, 'groups']));
   const inviter = await work.one(
     sql.type(accountRow)`SELECT is_active FROM users.account WHERE id = ${row.inviter_id}`,
   );

@@ -3,7 +3,7 @@ import { endGrantedRights } from './account-rights.ts';
 import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { announceBotChange } from './announce-bot.ts';
-import { credentialsChanged } from './api-keys.ts';
+import { announceRevoked } from './api-keys.ts';
 import { renewLeakedKeys } from './bot-key.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { endLinks } from './end-credentials.ts';
@@ -30,7 +30,7 @@ export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Pr
     if (each.is_bot) await announceBotChange(work, each, { is_active: false });
     await revokeInvitesOf(work, each.id);
     await endLinks(work, each.id);
-    work.emit(credentialsChanged(each.id));
+    announceRevoked(work, each.id);
   }
   await announceLeaving(
     work,

@@ -1,5 +1,5 @@
 import { sql, type Work } from '@natter/database';
-import { credentialsChanged } from './api-keys.ts';
+import { announceRevoked } from './api-keys.ts';
 
 /** Invalidates mailed links of an account: to set a password, to confirm an address. */
 export async function endLinks(work: Work, userId: number): Promise<void> {
@@ -16,6 +16,5 @@ export async function endCredentials(work: Work, userId: number, exceptKeyId = '
     sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId} AND hash <> decode(${exceptKeyId}, 'hex')`,
   );
   await endLinks(work, userId);
-  work.bump(`actor:${userId}`);
-  work.emit(credentialsChanged(userId));
+  announceRevoked(work, userId);
 }

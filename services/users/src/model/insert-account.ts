@@ -1,5 +1,5 @@
 import { badRequest, type NewcomerNote, type User } from '@natter/contracts';
-import { sql, sqlState, type Work } from '@natter/database';
+import { duplicateAs, sql, type Work } from '@natter/database';
 import { type AccountRow, accountColumns, accountRow, roleThatSees, toUser } from './account-row.ts';
 import { whoSees } from './announce-account.ts';
 import { endInvitesFor } from './invitation-row.ts';
@@ -37,10 +37,7 @@ export async function insertAccount(work: Work, account: NewAccount): Promise<Us
       ${account.is_system_bot ?? false}, ${bot_type}, ${account.bot_owner_id ?? null}, ${account.can_create_users ?? false},
       ${account.can_change_user_emails ?? false}, ${JSON.stringify(settings)}::jsonb)
     RETURNING ${accountColumns}`)
-    .catch((error: unknown) => {
-      if (sqlState(error) === '23505') throw badRequest(`Email is already in use: '${account.email}'`);
-      throw error;
-    });
+    .catch(duplicateAs(() => badRequest(`Email is already in use: '${account.email}'`)));
   await announceAccount(work, row, { ...account.note, delivery_email: row.email, settings });
   if (!row.is_system_bot) await joinSystemGroups(work, [row.id], row.role);
   // The realm's defaults may make new users invisible.

@@ -1,7 +1,7 @@
 import {
   badRequest,
-  ChatError,
   idsOf,
+  isOutage,
   type LogEvent,
   type RequestMeta,
   userVisibilityOperations,
@@ -82,7 +82,7 @@ class Tried extends Error {}
 /** Begins a limit in a unit that is rolled back. */
 async function tryLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<boolean> {
   const known = await withDeadline(answerMs, () => acquaintances(bus, meta)).catch((error: unknown) => {
-    if (isUnavailable(error)) return undefined;
+    if (isOutage(error)) return undefined;
     throw error;
   });
   if (!known) return false;
@@ -181,5 +181,3 @@ export function startLimits(
     );
   });
 }
-
-const isUnavailable = (error: unknown): boolean => error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';

@@ -20,8 +20,14 @@ export async function requireVisibleOwner(work: Work, holder: Holder, ownerId: n
 }
 
 /**
- * Gives a bot to another user: its role is lowered to theirs, and it gets a new key and new tokens for its endpoints,
- * because the former owner knows the old ones. It no longer sends in the name of others, because that right was granted to a bot of the former owner. Its alert words are deleted. Its default channels are removed, because the next owner may not know their names. The former owner can no longer see it, unless they are an administrator. Returns the bot after the change.
+ * Gives a bot to another user, and returns the bot after the change:
+ *
+ * - Its role is lowered to that of the next owner.
+ * - It gets a new key, and new tokens for its endpoints, because the former owner knows the old ones.
+ * - It loses the right to send in the name of others, which was granted to a bot of the former owner.
+ * - Its alert words are deleted.
+ * - Its default channels are removed, because the next owner may not know their names.
+ * - The former owner no longer sees it, unless they are an administrator.
  */
 export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId: number, seal: KeySeal): Promise<B> {
   if (bot.bot_owner_id === ownerId) return bot;

@@ -1,17 +1,11 @@
-import { type Executor, sql, type Work } from '@natter/database';
+import { type Executor, readVersion, type Work } from '@natter/database';
 import type { Permits } from '@natter/service-kit';
-import { z } from 'zod';
 import { mayIn } from './holder.ts';
 import { type Realm, readRealm } from './read-realm.ts';
 
-const versionRow = z.object({ version: z.number() });
-
 /** Version of the realm. Read it before the settings: settings newer than their version are merely read once more. */
-export async function realmVersion(executor: Executor, realmId: number): Promise<number> {
-  const { version } = await executor.one(sql.type(versionRow)`
-    SELECT version FROM log.versions(${realmId}, ${sql.array(['realm'], 'text')})`);
-  return version;
-}
+export const realmVersion = (executor: Executor, realmId: number): Promise<number> =>
+  readVersion(executor, realmId, 'realm');
 
 export const permitsOf =
   (executor: Executor): Permits =>

@@ -43,7 +43,10 @@ export async function giveBotAvatar(work: Work, { realm, by, botId }: AvatarChan
   return announceAvatar(work, botId);
 }
 
-/** Announces the picture of an account, and returns its address. The realm is locked, because the receivers of events about bots depend on roles. */
+/**
+ * Announces the picture of an account, and returns its address. The realm is locked, because the receivers of events about bots
+ * depend on roles.
+ */
 export async function announceAvatar(work: Work, id: number): Promise<string> {
   const row = await readAccount(work, work.realmId, id);
   emitPerson(work, { user_id: id, ...pictureFields(row) });

@@ -1,5 +1,5 @@
 import { badRequest, collectionOperations, missing, type NavigationView, totals } from '@natter/contracts';
-import { type Executor, requireRoom, sql, sqlState } from '@natter/database';
+import { type Executor, isDuplicate, requireRoom, sql } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { toSelf } from '../model/change.ts';
@@ -91,7 +91,7 @@ function checkedName(fragment: string, given: string | undefined): string | unde
 }
 
 function refuseDuplicate(error: unknown): never {
-  if (sqlState(error) !== '23505') throw error;
+  if (!isDuplicate(error)) throw error;
   const isName = error instanceof Error && error.message.includes('navigation_view_name');
   throw badRequest(isName ? 'Navigation view with this name already exists.' : 'Navigation view already exists.');
 }

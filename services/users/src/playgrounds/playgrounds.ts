@@ -1,5 +1,5 @@
 import { badRequest, limits, realmOperations, totals } from '@natter/contracts';
-import { lock, requireRoom, sql, sqlState, type Work } from '@natter/database';
+import { duplicateAs, lock, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { isWebUrl } from '../model/field-rules.ts';
@@ -24,11 +24,11 @@ export function playgroundHandlers(): Handlers {
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.playground (realm_id, name, pygments_language, url_template)
             VALUES (${work.realmId}, ${name}, ${pygments_language}, ${url_template}) RETURNING id`)
-          .catch((error: unknown) => {
-            if (sqlState(error) === '23505')
-              throw badRequest('Realm playground with this Realm, Pygments language and Name already exists.');
-            throw error;
-          });
+          .catch(
+            duplicateAs(() =>
+              badRequest('Realm playground with this Realm, Pygments language and Name already exists.'),
+            ),
+          );
         await requireRoom(work, totals.playgrounds, sql.fragment`users.playground WHERE realm_id = ${work.realmId}`);
         return made;
       });

@@ -1,5 +1,5 @@
 import { badRequest, isAdministrator, realmOperations, totals } from '@natter/contracts';
-import { requireRoom, requireShare, sql, sqlState } from '@natter/database';
+import { duplicateAs, requireRoom, requireShare, sql } from '@natter/database';
 import { unicodeEmoji } from '@natter/markdown';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
@@ -21,10 +21,7 @@ export function uploadEmojiHandlers(): Handlers {
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.realm_emoji (realm_id, name, author_id, content_type, picture)
             VALUES (${work.realmId}, ${name}, ${holder.userId}, ${contentType}, decode(${bytes.toString('base64')}, 'base64')) RETURNING id`)
-          .catch((error: unknown) => {
-            if (sqlState(error) === '23505') throw badRequest('A custom emoji with this name already exists.');
-            throw error;
-          });
+          .catch(duplicateAs(() => badRequest('A custom emoji with this name already exists.')));
         const size = sql.fragment`octet_length(picture)`;
         const ofRealm = sql.fragment`users.realm_emoji WHERE realm_id = ${work.realmId}`;
         if (!isAdministrator(holder))

@@ -1,5 +1,5 @@
 import { badRequest, checkedChannelName, type ParamsOf, roles, userOperations } from '@natter/contracts';
-import { sql, sqlState, type Work } from '@natter/database';
+import { isDuplicate, sql, type Work } from '@natter/database';
 import { type Context, type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { insertKey } from '../model/api-keys.ts';
@@ -48,7 +48,7 @@ export function createRealmHandlers({ database, background }: Owner): Handlers {
           return { realm_id: id, is_new: true, owner: { user_id, api_key: key } };
         });
       } catch (error) {
-        if (sqlState(error) !== '23505') throw error;
+        if (!isDuplicate(error)) throw error;
         // Another request created a realm with this host meanwhile.
         const winner = await existing(host, owner?.email);
         if (winner) return winner;

@@ -1,5 +1,5 @@
 import { badRequest, realmOperations, totals } from '@natter/contracts';
-import { requireRoom, sql, sqlState } from '@natter/database';
+import { duplicateAs, requireRoom, sql } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { readDomains } from '../model/email-domains.ts';
@@ -22,11 +22,7 @@ export function domainHandlers(owner: Owner): Handlers {
         const { id } = await work
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.realm_domain (realm_id, domain, allow_subdomains) VALUES (${work.realmId}, ${domain}, ${allow_subdomains}) RETURNING id`)
-          .catch((error: unknown) => {
-            if (sqlState(error) === '23505')
-              throw badRequest(`The domain ${domain} is already a part of your organization.`);
-            throw error;
-          });
+          .catch(duplicateAs(() => badRequest(`The domain ${domain} is already a part of your organization.`)));
         await requireRoom(work, totals.realmDomains, sql.fragment`users.realm_domain WHERE realm_id = ${work.realmId}`);
         work.emit({
           type: 'realm_domains',

@@ -98,13 +98,10 @@ interface Person {
 async function readPeople(executor: Executor, { realmId }: Viewpoint, blocks: readonly Version[]): Promise<Person[]> {
   const rows = await executor.any(sql.type(accountRow)`
     SELECT ${accountColumns} FROM users.account
-    JOIN unnest(${sql.array(
-      blocks.map(({ from_id }) => from_id),
-      'int4',
-    )}, ${sql.array(
-      blocks.map(({ to_id }) => to_id),
-      'int4',
-    )}) AS b (from_id, to_id)
+    JOIN ${sql.unnest(
+      blocks.map(({ from_id, to_id }) => [from_id, to_id]),
+      ['int4', 'int4'],
+    )} AS b (from_id, to_id)
       ON account.id BETWEEN b.from_id AND b.to_id
     WHERE account.realm_id = ${realmId} ORDER BY account.id`);
   const profiles = await readProfileData(

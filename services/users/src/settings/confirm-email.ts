@@ -1,4 +1,4 @@
-import { ChatError, settingsOperations } from '@natter/contracts';
+import { isRefusal, settingsOperations } from '@natter/contracts';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { changeEmail, checkMayChangeEmail, checkNewEmail, mailAddressChange } from '../model/change-email.ts';
 import { findConfirmation, takeConfirmation } from '../model/confirmations.ts';
@@ -34,7 +34,7 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
           `<p>Your account is <strong>${escaped(email)}</strong> now.</p>`,
         );
       }).catch((error: unknown) => {
-        if (error instanceof ChatError && error.status < 500) return gone();
+        if (isRefusal(error)) return gone();
         throw error;
       }),
     ),

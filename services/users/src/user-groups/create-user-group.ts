@@ -6,7 +6,7 @@ import {
   type ParamsOf,
   type SystemGroupName,
 } from '@natter/contracts';
-import { sql, sqlState, type Work } from '@natter/database';
+import { duplicateAs, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { requireGroup } from '../model/access-group.ts';
@@ -36,10 +36,7 @@ export function createGroupHandlers(): Handlers {
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.user_group (realm_id, name, description, creator_id, permissions)
             VALUES (${work.realmId}, ${name}, ${description}, ${actor.userId}, ${JSON.stringify(permissions)}) RETURNING id`)
-          .catch((error: unknown) => {
-            if (sqlState(error) === '23505') throw nameTaken(name);
-            throw error;
-          });
+          .catch(duplicateAs(() => nameTaken(name)));
         await insertMembers(work, id, members);
         await insertSubgroups(work, id, params.subgroups);
         await requireRoomForGroups(work, actor, { after: permissions });

@@ -1,8 +1,7 @@
 import { badRequest, ChatError, groupOperations, groupUsesKey } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { readVersion, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
-import { z } from 'zod';
 import { lockGroup, requireCloser } from '../model/access-group.ts';
 import { actorNow } from '../model/actors.ts';
 import { changeOfGroups } from '../model/change.ts';
@@ -54,8 +53,7 @@ export async function usesElsewhere(
   const [group] = await readGroupRules(database, meta.realmId, [group_id]);
   if (!group) throw badRequest('Invalid user group');
   await requireCloser(() => readRealm(database, meta.realmId), group, await actorNow(database, actor));
-  const { version } = await database.one(sql.type(z.object({ version: z.number() }))`
-    SELECT version FROM log.versions(${meta.realmId}, ${sql.array([groupUsesKey], 'text')})`);
+  const version = await readVersion(database, meta.realmId, groupUsesKey);
   const { objections } = await bus.call(groupOperations.getGroupUses, { group_id }, { actor, meta });
   return { version, objections };
 }

@@ -8,7 +8,7 @@ import {
   groupPermissions,
   type ParamsOf,
 } from '@natter/contracts';
-import { authorOfPermissions, sql, sqlState, type Work } from '@natter/database';
+import { authorOfPermissions, duplicateAs, sql, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
 import { type Bus, type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { lockGroup, requireCloser, requireGroup, requireManager } from '../model/access-group.ts';
@@ -75,10 +75,7 @@ async function changeGroup(
       UPDATE users.user_group SET name = coalesce(${params.name ?? null}, name), description = coalesce(${params.description ?? null}, description),
         permissions = permissions || ${JSON.stringify(permissions)}::jsonb, permissions_by = ${authorOfPermissions(actor.userId, before, after)}
       WHERE id = ${group.id}`)
-    .catch((error: unknown) => {
-      if (sqlState(error) === '23505') throw nameTaken(params.name ?? '');
-      throw error;
-    });
+    .catch(duplicateAs(() => nameTaken(params.name ?? '')));
   if (Object.keys(permissions).length > 0) await requireRoomForGroups(work, actor, { before, after });
   const body = { group_id: group.id, data: { ...data, ...permissions } };
   emitGroup(work, group, { type: 'user_group', op: 'update', body, audience: 'realm' });

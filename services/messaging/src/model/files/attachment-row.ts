@@ -75,7 +75,10 @@ export async function spaceUsed(executor: Executor, realmId: number): Promise<nu
   return row?.bytes ?? 0;
 }
 
-/** The same, with the data that arrived of unfinished resumable uploads. Their declared sizes take nothing: they cost nothing to declare. */
+/**
+ * The same, with the data that arrived of unfinished resumable uploads. Their declared sizes take nothing: they cost nothing to
+ * declare.
+ */
 export async function spaceTaken(executor: Executor, realmId: number): Promise<number> {
   const { bytes } = await executor.one(sql.type(bytesRow)`
     SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (
@@ -118,7 +121,10 @@ export async function lockAttachments(work: Work, ids: Fragment | ReturnType<typ
   return rows.map((row) => row.id);
 }
 
-/** Emits to the owners of these attachments, which the unit has locked, which messages refer to them now; returns the attachments. */
+/**
+ * Emits to the owners of these attachments which messages refer to them now, and returns the attachments. The unit has locked
+ * them.
+ */
 export async function announceReferences(work: Work, attachmentIds: readonly number[]): Promise<AttachmentRow[]> {
   if (attachmentIds.length === 0) return [];
   const rows = await attachmentsWhere(

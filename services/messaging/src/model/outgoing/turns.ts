@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { FairQueue } from '@natter/database';
+import { Counts, FairQueue } from '@natter/database';
 
 const atOnce = 16;
 const atOncePerRealm = atOnce / 2;
@@ -57,7 +57,7 @@ const sizeOf = (line: Line): number => [...line.values()].reduce((sum, { size })
  */
 export function createTurns(limitMs = longestTurnMs): InTurn {
   const lines = new Map<number, Line>();
-  const running = new Map<string, number>();
+  const running = new Counts<string>();
   let total = 0;
 
   return <R>({ realmId, requester, address, signal }: Fetched, work: () => Promise<R>): Promise<R> => {
@@ -118,12 +118,12 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
   }
 
   function ran(realmId: number, of = ''): number {
-    return running.get(`${realmId} ${of}`) ?? 0;
+    return running.of(`${realmId} ${of}`);
   }
 
   function count(by: 1 | -1, { realmId, requester, host }: Omit<Waiting, 'start'>): void {
     total += by;
-    for (const line of ['', `by ${requester}`, `from ${host}`]) add(running, `${realmId} ${line}`, by);
+    for (const line of ['', `by ${requester}`, `from ${host}`]) running.add(`${realmId} ${line}`, by);
   }
 }
 
@@ -149,9 +149,3 @@ const hostOf = (address: string): number =>
     .update(URL.parse(address)?.hostname ?? address)
     .digest()
     .readUInt32BE();
-
-function add<K>(counts: Map<K, number>, key: K, by: number): void {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
-}

@@ -22,8 +22,8 @@ const isForged = ({ forged }: Params): boolean => forged === 'yes' || forged ===
 export const isMirrored = (params: Params): boolean => params.sender !== undefined || isForged(params);
 
 /**
- * The author of a mirrored message: the actor, or the user whom a mirroring bot names. The bot sends by its own rights, so that it
- * writes to no channel and refers to no file of the author that it could not use itself.
+ * The author of a mirrored message: the actor, or the user whom a mirroring bot names. The bot sends by its own rights, so that
+ * it writes to no channel and refers to no file of the author that it could not use itself.
  */
 export async function authorOf(
   { database, authors }: { database: Database; authors: Authors },

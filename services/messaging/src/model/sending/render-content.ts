@@ -1,6 +1,7 @@
 import { idSet } from '@natter/contracts';
 import type { MarkdownSource } from '@natter/markdown';
 import type { Owner, RealmPolicies, UserContext, UserVisibility } from '@natter/service-kit';
+import { decideOnCurrent } from '../decide-on-current.ts';
 import type { ReadableMessage } from '../message-access.ts';
 import { receiversOf } from '../readers.ts';
 import { type Mentioned, type MentionedAt, mentionedBy } from './mention-rights.ts';
@@ -33,10 +34,11 @@ export const createRenderContent =
     policies: RealmPolicies,
     userVisibility: UserVisibility,
   ): RenderContent =>
-  async ({ actor, meta, attempt }, content, message, topic) => {
+  async (user, content, message, topic) => {
+    const { actor, meta } = user;
     const asked = { realmId: actor.realmId, senderId: actor.userId, content, conversation: { key: '' } };
     const facts = await senderFacts(database, asked);
-    const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
+    return decideOnCurrent(user, async (fresh) => {
       const policy = await policies.get(meta, fresh);
       const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
       const sender = { actor, author: actor, policy, facts, hidden, linkedChannelIds: [] };
@@ -53,9 +55,7 @@ export const createRenderContent =
         mentioned: await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, at),
         alertedIds: facts.alertedIds.filter((id) => receivers.has(id)),
       };
-    };
-    // Outdated data may accept, but never refuse: read the current data first.
-    return attempt > 0 ? attemptWith(true) : attemptWith(false).catch(() => attemptWith(true));
+    });
   };
 
 const placeOf = ({ channel, recipient_ids }: ReadableMessage, topic: string): MentionedAt =>

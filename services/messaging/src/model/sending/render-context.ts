@@ -135,16 +135,12 @@ async function topicsSeen(
     .filter(({ id }) => id !== undefined)
     .slice(0, maxTopics);
   if (linked.length === 0) return [];
-  const ids = sql.array(
-    linked.map(({ id }) => id ?? 0),
-    'int4',
-  );
-  const names = sql.array(
-    linked.map(({ topic }) => topic),
-    'text',
+  const topics = sql.unnest(
+    linked.map(({ id, topic }) => [id ?? 0, topic]),
+    ['int4', 'text'],
   );
   return executor.any(sql.type(topicRow)`
-    SELECT t.channel_id AS "channelId", t.name, found.id AS "messageId" FROM unnest(${ids}, ${names}) t (channel_id, name)
+    SELECT t.channel_id AS "channelId", t.name, found.id AS "messageId" FROM ${topics} t (channel_id, name)
     JOIN messaging.channel c ON c.realm_id = ${realmId} AND c.channel_id = t.channel_id,
     LATERAL (SELECT m.id FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.channel_id = t.channel_id
       AND lower(m.topic) = lower(t.name) AND (NOT c.is_private OR c.history_public OR ${isSeenBy(userId)}) ORDER BY m.id DESC LIMIT 1) found`);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Actor, RequestMeta } from '@natter/contracts';
-import { overloaded, WaitingTasks } from '@natter/database';
+import { Counts, overloaded, WaitingTasks } from '@natter/database';
 import { wideNetwork } from '@natter/service-kit';
 
 /** The caller on whose behalf a password is hashed; the context of a request is one. */
@@ -27,7 +27,7 @@ export function createHashTurns(
 ): <R>(by: Hasher, task: () => Promise<R>) => Promise<R> {
   const familiar = new WaitingTasks(maxWaiting);
   const others = new WaitingTasks(maxWaiting);
-  const waitingOf = new Map<string, number>();
+  const waitingOf = new Counts<string>();
   let running = 0;
   let isTurnOfOthers = false;
 
@@ -46,15 +46,12 @@ export function createHashTurns(
   async function wait(by: Hasher): Promise<void> {
     const owner = ownerOf(by);
     const caller = by.actor ? `${owner.realmId}:${owner.userId}` : `${owner.userId}`;
-    const count = (waitingOf.get(caller) ?? 0) + 1;
-    if (count > maxPerCaller) throw overloaded('too many passwords of one caller wait to be hashed');
-    waitingOf.set(caller, count);
+    if (waitingOf.of(caller) >= maxPerCaller) throw overloaded('too many passwords of one caller wait to be hashed');
+    waitingOf.add(caller);
     try {
       await (by.actor || by.isFamiliar ? familiar : others).wait(owner, begin);
     } finally {
-      const left = (waitingOf.get(caller) ?? 1) - 1;
-      if (left > 0) waitingOf.set(caller, left);
-      else waitingOf.delete(caller);
+      waitingOf.add(caller, -1);
     }
   }
 

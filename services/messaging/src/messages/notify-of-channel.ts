@@ -7,20 +7,20 @@ import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache, PostingRules } from '../model/channel-cache.ts';
 import { groupVersions } from '../model/group-versions.ts';
 import { asCode, type NoticeText, notice, placeLink, strong } from '../model/notice-text.ts';
+import { mayNotify, notifyOwner } from '../model/notify-owner.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
 import { singleChannel } from '../model/sending/destination.ts';
 import { holderOf } from '../model/sending/posting-rights.ts';
 import type { Params } from '../model/sending/send-params.ts';
-import { mayTell, tellOwner } from '../model/tell-owner.ts';
 
-interface Telling {
+interface Notifying {
   database: Database;
   background: Background;
   channels: ChannelCache;
   hint: (dueSeconds: number) => void;
 }
 
-interface Told {
+interface Notice {
   content: NoticeText;
   /** The expected versions of the data that the owner sees in it. */
   basis: Record<string, number>;
@@ -30,21 +30,21 @@ export const isUnknownChannel = (error: unknown): boolean =>
   error instanceof ChatError && error.code === 'STREAM_DOES_NOT_EXIST';
 
 /**
- * Tells the owner of a bot that its message was refused because the channel does not exist, or was sent to a channel
+ * Notifies the owner of a bot that its message was refused because the channel does not exist, or was sent to a channel
  * without subscribers. A failure does not change the result of the request.
  */
-export async function tellOfChannel(
-  telling: Telling,
+export async function notifyOfChannel(
+  notifying: Notifying,
   context: Pick<UserContext, 'actor' | 'meta' | 'log' | 'deadline'>,
   params: Pick<Params, 'type' | 'to'>,
   outcome: 'sent' | 'refused',
 ): Promise<void> {
   const ownerId = context.actor.botOwnerId;
   if (ownerId === undefined || (params.type !== 'channel' && params.type !== 'stream')) return;
-  // A repeated request tells nothing more: the owner was told recently.
-  const work = () => besideWrite(() => tell(telling, context, { ownerId, to: singleChannel(params.to), outcome }));
+  // A repeated request notifies nobody: the owner was notified recently.
+  const work = () => besideWrite(() => notify(notifying, context, { ownerId, to: singleChannel(params.to), outcome }));
   await withDeadline(context.deadline.remainingMs() / 2, work).catch((error: unknown) =>
-    context.log.warn({ err: error }, 'telling the owner of a bot about a channel failed'),
+    context.log.warn({ err: error }, 'notifying the owner of a bot about a channel failed'),
   );
 }
 
@@ -56,29 +56,29 @@ interface Attempt {
 
 type Asking = Pick<UserContext, 'actor' | 'meta'>;
 
-async function tell(telling: Telling, asking: Asking, attempt: Attempt): Promise<void> {
-  const { database, background, channels, hint } = telling;
+async function notify(notifying: Notifying, asking: Asking, attempt: Attempt): Promise<void> {
+  const { database, background, channels, hint } = notifying;
   const { realmId, userId: botId } = asking.actor;
   const { ownerId, to, outcome } = attempt;
   // The copy by which the message was sent.
   if (outcome === 'sent' && sizeOf((await channels.get(to, asking.meta, false)).subscribers) > 0) return;
   const failing = { kind: 'channel', realmId, botId } as const;
-  const { may } = await database.one(sql.type(z.object({ may: z.boolean() }))`SELECT ${mayTell(failing)} AS may`);
-  const told = may ? await noticeOf(telling, asking, attempt) : undefined;
-  if (!told) return;
+  const { may } = await database.one(sql.type(z.object({ may: z.boolean() }))`SELECT ${mayNotify(failing)} AS may`);
+  const found = may ? await noticeOf(notifying, asking, attempt) : undefined;
+  if (!found) return;
   await background(realmId, async (work) => {
-    work.expectVersions(told.basis);
-    await tellOwner(work, failing, { ownerId, content: told.content });
+    work.expectVersions(found.basis);
+    await notifyOwner(work, failing, { ownerId, content: found.content });
   });
   hint(dueNow);
 }
 
 /** The owner of a bot reads about a channel that they may not see the same as about one that does not exist. */
 async function noticeOf(
-  { database, channels }: Telling,
+  { database, channels }: Notifying,
   { actor, meta }: Asking,
   { ownerId, to, outcome }: Attempt,
-): Promise<Told | undefined> {
+): Promise<Notice | undefined> {
   const bot = asCode(actor.email);
   const basis = await groupVersions(database, actor.realmId, [ownerId]);
   const channel = typeof to === 'number' && Math.abs(to) > maxId ? undefined : await find(channels, to, meta);

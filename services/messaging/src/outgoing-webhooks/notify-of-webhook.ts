@@ -2,16 +2,16 @@ import { type Database, sql, type Work } from '@natter/database';
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
 import { addressLink, type NoticeText, notice, userMention } from '../model/notice-text.ts';
+import { mayNotify, notifyOwner } from '../model/notify-owner.ts';
 import { ownerOf } from '../model/owner-of.ts';
 import { isBotFull, isOwnerFull, maxWaiting } from '../model/sending/triggered-webhooks.ts';
-import { mayTell, tellOwner } from '../model/tell-owner.ts';
 import type { DeliveryRow } from './delivery-row.ts';
 import type { Triggering, Webhook } from './webhook-format.ts';
 
 const fullRow = z.object({ where: z.enum(['bot', 'owner']).nullable() });
 
-/** Tells the owner of a bot that a message was not posted to it, unless it was told of another one recently. */
-export async function tellOfWebhook(
+/** Notifies the owner of a bot that a message was not posted to it, unless they were notified of another one recently. */
+export async function notifyOfWebhook(
   work: Work,
   { bot_id }: DeliveryRow,
   { owner_id }: Webhook,
@@ -19,11 +19,11 @@ export async function tellOfWebhook(
 ): Promise<void> {
   if (owner_id === null) return;
   const content = notice`${text}\n\nFurther failures of this bot are not reported for an hour.`;
-  await tellOwner(work, { kind: 'webhook', botId: bot_id }, { ownerId: owner_id, content });
+  await notifyOwner(work, { kind: 'webhook', botId: bot_id }, { ownerId: owner_id, content });
 }
 
-/** Tells the owner if as many messages wait as may: for the bot, or for all bots of its owner. */
-export async function tellIfFull(
+/** Notifies the owner if as many messages wait as may: for the bot, or for all bots of its owner. */
+export async function notifyIfFull(
   { database, background }: { database: Database; background: Background },
   row: DeliveryRow,
   webhook: Webhook,
@@ -31,12 +31,12 @@ export async function tellIfFull(
   if (webhook.owner_id === null) return;
   const { realm_id: realmId, bot_id: botId } = row;
   const bot = { realmId: sql.fragment`${realmId}::int`, botId: sql.fragment`${botId}::int` };
-  // Counted only if it would be told, because all messages of the realm are counted.
+  // Counted only if the owner would be notified, because all messages of the realm are counted.
   const full = await database.maybeOne(sql.type(fullRow)`
     SELECT CASE WHEN ${isBotFull(bot)} THEN 'bot' WHEN ${isOwnerFull(bot.realmId, ownerOf(bot))} THEN 'owner' END AS "where"
-    WHERE ${mayTell({ kind: 'webhook', realmId, botId })}`);
+    WHERE ${mayNotify({ kind: 'webhook', realmId, botId })}`);
   const where = full?.where;
-  if (where) await background(realmId, (work) => tellOfWebhook(work, row, webhook, fullText(webhook, botId, where)));
+  if (where) await background(realmId, (work) => notifyOfWebhook(work, row, webhook, fullText(webhook, botId, where)));
 }
 
 /** Links the message without names: the owner may not see its channel. */
