@@ -130,8 +130,10 @@ async function topicsSeen(
   channels: readonly Named[],
   content: MarkdownSource,
 ): Promise<RenderContext['topics']> {
-  const linked = [...content.matchAll(/#\*\*([^*>\n]+)>([^*\n]*)\*\*/g)]
-    .map(([, channel, topic = '']) => ({ id: channels.find(({ name }) => name === channel)?.id, topic }))
+  const links = content.matchAll(/#\*\*([^*>\n]+)>([^*\n]*)\*\*/g);
+  const distinct = new Map([...links].map(([markup, channel, topic = '']) => [markup, { channel, topic }]));
+  const linked = [...distinct.values()]
+    .map(({ channel, topic }) => ({ id: channels.find(({ name }) => name === channel)?.id, topic }))
     .filter(({ id }) => id !== undefined)
     .slice(0, maxTopics);
   if (linked.length === 0) return [];
@@ -150,10 +152,13 @@ async function topicsSeen(
       AND lower(m.topic) = lower(t.name) AND (NOT c.is_private OR c.history_public OR ${isSeenBy(userId)}) ORDER BY m.id DESC LIMIT 1) found`);
 }
 
+/** Names of one kind that are looked up for a text. */
+const maxNames = 500;
+
 const namesIn = (content: MarkdownSource, pattern: RegExp): string[] =>
   content.search(pattern) < 0
     ? []
-    : [...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()).slice(0, 500);
+    : [...new Set([...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()))].slice(0, maxNames);
 /** Lower-cased by the database, because other implementations differ for some letters. */
 const lowered = (names: readonly string[]) =>
   sql.fragment`ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n)`;
