@@ -1,6 +1,7 @@
 import { idSet } from '@natter/contracts';
 import type { MarkdownSource } from '@natter/markdown';
 import type { Owner, RealmPolicies, UserContext, UserVisibility } from '@natter/service-kit';
+import type { ChannelAccess } from '../channel-access.ts';
 import type { ReadableMessage } from '../message-access.ts';
 import { receiversOf } from '../readers.ts';
 import { type Mentioned, type MentionedAt, mentionedBy } from './mention-rights.ts';
@@ -29,7 +30,7 @@ export type RenderContent = (
 /** Renders edited content like that of a send, with the same permission checks. */
 export const createRenderContent =
   (
-    { database, renderer }: Pick<Owner, 'database' | 'renderer'>,
+    { database, renderer, access }: Pick<Owner, 'database' | 'renderer'> & { access: ChannelAccess },
     policies: RealmPolicies,
     userVisibility: UserVisibility,
   ): RenderContent =>
@@ -39,8 +40,8 @@ export const createRenderContent =
     const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
       const policy = await policies.get(meta, fresh);
       const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
-      const sender = { actor, author: actor, policy, facts, hidden, linkedChannelIds: [] };
-      const { context, groups } = await referredBy(database, sender, content);
+      const sender = { actor, meta, author: actor, policy, facts, hidden, linkedChannelIds: [] };
+      const { context, groups } = await referredBy({ database, access }, sender, content);
       const rendered = await renderer.render(actor, content, context);
       const receivers = new Set(await receiversOf(database, actor.realmId, message.id));
       const at = { ...placeOf(message, topic), receivers };
