@@ -1,10 +1,12 @@
-import { idSet } from '@natter/contracts';
+import { idSet, roles } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
 import type { MarkdownSource } from '@natter/markdown';
 import type { Owner, RealmPolicies, UserContext, UserVisibility } from '@natter/service-kit';
+import { z } from 'zod';
 import type { ChannelAccess } from '../channel-access.ts';
 import type { ReadableMessage } from '../message-access.ts';
 import { receiversOf } from '../readers.ts';
-import { type Mentioned, type MentionedAt, mentionedBy } from './mention-rights.ts';
+import { type Mentioned, type MentionedAt, mentionedBy, mentionsAnybody } from './mention-rights.ts';
 import { referredBy } from './render-context.ts';
 import { senderFacts } from './sender-facts.ts';
 
@@ -43,7 +45,9 @@ export const createRenderContent =
       const sender = { actor, meta, author: actor, policy, facts, hidden, linkedChannelIds: [] };
       const { context, groups } = await referredBy({ database, access }, sender, content);
       const rendered = await renderer.render(actor, content, context);
-      const receivers = new Set(await receiversOf(database, actor.realmId, message.id));
+      const received = await receiversOf(database, actor.realmId, message.id);
+      const called = mentionsAnybody(rendered.mentions) ? await calledBefore(database, actor.realmId, message) : [];
+      const receivers = new Set([...received, ...called]);
       const at = { ...placeOf(message, topic), receivers };
       return {
         html: rendered.html,
@@ -58,6 +62,25 @@ export const createRenderContent =
     // Outdated data may accept, but never refuse: read the current data first.
     return attempt > 0 ? attemptWith(true) : attemptWith(false).catch(() => attemptWith(true));
   };
+
+const idRow = z.object({ id: z.number() });
+
+/**
+ * Users whom the message mentions in an open channel that they may read. Bots among them received it without a
+ * subscription.
+ */
+async function calledBefore(
+  executor: Executor,
+  realmId: number,
+  { id, channel }: ReadableMessage,
+): Promise<readonly number[]> {
+  if (!channel || channel.is_private) return [];
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT u.id FROM messaging.message m, unnest(m.mentioned_ids) AS u (id) WHERE m.realm_id = ${realmId} AND m.id = ${id}
+      AND (${channel.is_web_public} OR NOT EXISTS (SELECT FROM messaging.standing s
+        WHERE s.realm_id = ${realmId} AND s.user_id = u.id AND s.role = ${roles.guest}))`);
+  return rows.map((row) => row.id);
+}
 
 const placeOf = ({ channel, recipient_ids }: ReadableMessage, topic: string): MentionedAt =>
   channel
