@@ -69,19 +69,17 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   const policies = createRealmPolicies(bus);
   const userVisibility = createUserVisibility(bus);
   const authors = createAuthors(bus);
+  const decidingOn = (database: Database) => {
+    const access = createChannelAccess(channels, database);
+    const messages = createMessageAccess(access);
+    return { database, renderer: owner.renderer, channels, access, messages, policies, userVisibility, authors };
+  };
+  const sending = decidingOn(owner.database);
   const deliver = createDelivery({
     database: owner.database,
     background: owner.background,
     authors,
-    deciding: () =>
-      createDecideSend({
-        database: askOnce(owner.database),
-        renderer: owner.renderer,
-        channels,
-        policies,
-        userVisibility,
-        authors,
-      }),
+    deciding: () => createDecideSend(decidingOn(askOnce(owner.database))),
     maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,
     onSent: (seconds) => lateness.observe(Math.max(seconds, 0)),
     onError: (error, context) => log.warn({ err: error, ...context }, 'delivery of scheduled messages failed'),
@@ -91,15 +89,14 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     deliver,
     onError: (error) => log.warn({ err: error }, 'reading due messages failed'),
   });
-  const messages = createMessageAccess(createChannelAccess(channels, owner.database));
   const webhooks = startOutgoingWebhooks(process, {
     ...owner,
     bus,
     authors,
-    messages,
+    messages: sending.messages,
     policies,
     userVisibility,
-    decideSend: createDecideSend({ ...owner, channels, policies, userVisibility, authors }),
+    decideSend: createDecideSend(sending),
     rules: reachable(config.NATTER_OUTGOING_WEBHOOK_NETWORKS),
   });
   const stopListening = onSchedulerHint(bus, (dueSeconds) => {

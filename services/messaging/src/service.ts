@@ -67,10 +67,10 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   const policies = createRealmPolicies(process.bus);
   const userVisibility = createUserVisibility(process.bus);
   const authors = createAuthors(process.bus);
-  const sending = { database: owner.database, renderer: owner.renderer, channels, policies, userVisibility, authors };
-  const decideSend = createDecideSend(sending);
   const reading = { access, messages, policies, userVisibility };
-  const renderContent = createRenderContent(owner, policies, userVisibility);
+  const sending = { ...reading, database: owner.database, renderer: owner.renderer, channels, authors };
+  const decideSend = createDecideSend(sending);
+  const renderContent = createRenderContent({ ...owner, access }, policies, userVisibility);
   const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
   const onSweepError = (error: unknown) => process.log.warn({ err: error }, 'deleting unfinished uploads failed');
   const files = createFileStore(owner.database, 'messaging', {
@@ -88,7 +88,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', [
     ...sendHandlers(owner, sending, hint),
-    ...renderMessageHandlers(owner, policies, userVisibility),
+    ...renderMessageHandlers(owner, reading),
     ...testWelcomeHandlers(owner, decideSend, authors),
     ...userTopicHandlers(access),
     ...updateMutedTopicHandlers(owner),

@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -131,4 +131,22 @@ test('an edit cannot add a mention that the user may not send: a wildcard in a l
   const refused = await edit(id, '@*chosen* hello');
   expect([refused.status, refused.body.msg]).toEqual([400, "You are not allowed to mention user group 'chosen'."]);
   expect((await realm.member.ok('GET', `/messages/${id}`)).raw_content).toBe('hello');
+});
+
+test('a bot that is mentioned without a subscription keeps its mention in an edit, and receives changes of the message', async () => {
+  const { owner, member } = realm;
+  const made = await owner.ok('POST', '/bots', { full_name: 'Answering Machine', short_name: 'answering' });
+  const bot = new Client(owner, { ...made, full_name: 'Answering Machine', email: `answering-bot@${realm.host}` });
+  const id = await send('@**Answering Machine** hello');
+  const queue = await bot.queue({ event_types: ['update_message', 'reaction', 'delete_message'] });
+  const historical = ['read', 'mentioned', 'historical'];
+  await edit(id, '@**Answering Machine** how are you?');
+  expect((await queue.next(isUpdate)).flags).toEqual(historical);
+  expect(await flagsIn(bot, id)).toEqual(historical);
+  await owner.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'smile' });
+  expect((await queue.next(({ type }) => type === 'reaction')).message_id).toBe(id);
+  await member.ok('PATCH', `/messages/${id}`, { topic: 'edits of bots' });
+  expect((await queue.next(({ subject }) => subject === 'edits of bots')).flags).toEqual(historical);
+  await edit(id, 'nobody any more');
+  expect((await queue.next(({ content }) => content === 'nobody any more')).flags).toEqual(['read']);
 });

@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, countOf, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { channel, nameOf } from '../channels/setting.ts';
 
@@ -115,4 +115,36 @@ test('a former subscriber of a private channel gets no event when a topic that t
   await rename(target, 'elsewhere');
   const isTold = ({ type }: Json) => ['user_topic', 'muted_topics'].includes(type);
   expect((await queue.settle()).filter(isTold)).toEqual([]);
+});
+
+test('former subscribers of a public channel receive changes of messages that they received, except guests, and of no later ones', async () => {
+  const { owner, member, guest } = realm;
+  const at = await channel(owner, [owner, member, guest]);
+  const closed = await channel(owner, [owner], { invite_only: true });
+  const [kept, deleted, moved] = [await send(at, 'kept'), await send(at, 'deleted'), await send(at, 'moved')];
+  const principals = [member.user_id, guest.user_id];
+  const subscriptions = [await nameOf(owner, at)];
+  await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions, principals });
+  const ofGone = `realm_id = ${realm.id} AND channel_id = ${at} AND user_id = ANY('{${principals}}')`;
+  await expect.poll(() => countOf('messaging.subscription_period', `${ofGone} AND to_id IS NULL`)).toBe(0);
+  const later = await send(at, 'later');
+  const queues = await Promise.all([member, guest].map((who) => who.queue(capable)));
+  for (const id of [later, kept]) {
+    await owner.ok('PATCH', `/messages/${id}`, { content: 'changed' });
+    await owner.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'smile' });
+  }
+  for (const id of [later, deleted]) await owner.ok('DELETE', `/messages/${id}`);
+  await owner.ok('PATCH', `/messages/${moved}`, { stream_id: closed });
+  const [received, ofGuest] = await Promise.all(queues.map((queue) => queue.settle()));
+  const changes = (events: Json[] = []) =>
+    events.flatMap(({ type, message_id, message_ids }) =>
+      ['update_message', 'reaction', 'delete_message'].includes(type) ? [[type, message_id ?? message_ids[0]]] : [],
+    );
+  expect(changes(received)).toEqual([
+    ['update_message', kept],
+    ['reaction', kept],
+    ['delete_message', deleted],
+    ['delete_message', moved],
+  ]);
+  expect(changes(ofGuest)).toEqual([]);
 });

@@ -1,7 +1,7 @@
-import { connected, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
-import type { Client } from 'pg';
+import { type Client, connected, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
+import type { Client as Session } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
-import { channel } from '../channels/setting.ts';
+import { channel, nameOf } from '../channels/setting.ts';
 
 let realm: Realm;
 let at: number;
@@ -27,7 +27,7 @@ const isBlocked = (pid: number | undefined): Promise<boolean> =>
     return rows[0]?.is;
   });
 /** Sessions of messaging that wait for a lock of this one. */
-async function waiting(holder: Client): Promise<number> {
+async function waiting(holder: Session): Promise<number> {
   const [own] = (await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
   // A transaction keeps the list of sessions that it read first.
   return connected(async (observer) => {
@@ -71,7 +71,7 @@ test('a send succeeds without preferences for mentioned users after three confli
     'DELETE FROM messaging.user_topic WHERE realm_id = $1 AND user_id = $2 AND channel_id = $3 AND topic = $4';
   await connected((one) =>
     connected(async (other) => {
-      const lockClock = async (client: Client) => {
+      const lockClock = async (client: Session) => {
         await client.query('BEGIN');
         await client.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [realm.id]);
       };
@@ -94,4 +94,22 @@ test('a send succeeds without preferences for mentioned users after three confli
     }),
   );
   expect(await policyOf(topic)).toBeUndefined();
+});
+
+test('a send to a topic whose messages the sender cannot see is answered and gives a preference like one to a new topic', async () => {
+  const { owner, member2 } = realm;
+  const vault = await channel(owner, [owner], { invite_only: true, history_public_to_subscribers: false });
+  const say = async (who: Client, topic: string): Promise<number | undefined> =>
+    (await who.ok('POST', '/messages', { type: 'channel', to: vault, topic, content: 'x' }))
+      .automatic_new_visibility_policy;
+  await say(owner, 'before');
+  const subscriptions = [{ name: await nameOf(owner, vault) }];
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions, principals: [member2.user_id] });
+  await say(owner, 'after');
+  const answers = [await say(member2, 'before'), await say(member2, 'new'), await say(member2, 'after')];
+  expect(answers).toEqual([3, 3, undefined]);
+  // Now the sender sees a message of each.
+  const preferred = { stream_id: vault, topic: 'before', visibility_policy: 0 };
+  await member2.ok('POST', '/user_topics', preferred);
+  expect(await say(member2, 'before')).toBeUndefined();
 });

@@ -59,6 +59,15 @@ test('a topic link does not reveal messages that its author may not see', async 
   expect(await shown(member, link)).toContain(`/topic/secret/with/${after}"`);
 });
 
+test('names and topics are looked up however often others are named before them', async () => {
+  const { owner, member } = realm;
+  const mention = `@**${member.full_name}**`;
+  expect(await shown(owner, `${'@**x** '.repeat(501)}${mention}`)).toContain(`data-user-id="${member.user_id}"`);
+  await post(owner, 'Talk', 'often', 'x');
+  const latest = await post(owner, 'Talk', 'once', 'x');
+  expect(await shown(owner, `${'#**Talk>often** '.repeat(51)}#**Talk>once**`)).toContain(`/topic/once/with/${latest}"`);
+});
+
 test('deactivated users and groups are shown by name, but not notified', async () => {
   const { owner, member } = realm;
   const { group_id } = await owner.ok('POST', '/user_groups/create', {

@@ -141,6 +141,34 @@ describe('a link to a channel', () => {
     const hidden = await post(member, 'talk', 't', '#**hidden**');
     expect((await seen(owner, hidden.body.id)).content).not.toContain('data-stream-id');
   });
+  test('and to its topics and messages is rendered for a private channel that only a permission opens to the sender', async () => {
+    const { owner, member, member2 } = realm;
+    const name = 'by permission';
+    const { id } = await owner.ok('POST', '/channels/create', {
+      name,
+      subscribers: [owner.user_id],
+      invite_only: true,
+      history_public_to_subscribers: true,
+      can_subscribe_group: { direct_members: [member.user_id], direct_subgroups: [] },
+    });
+    const { body } = await post(owner, id, 'plans', 'x');
+    const link = `<a class="stream" data-stream-id="${id}" href="/#narrow/channel/${id}-by-permission">#by permission</a>`;
+    const topic = `href="/#narrow/channel/${id}-by-permission/topic/plans/with/${body.id}"`;
+    const message = `href="/#narrow/channel/${id}-by-permission/topic/plans/near/${body.id}"`;
+    const content = `#**${name}** #**${name}>plans** #**${name}>plans@${body.id}**`;
+    const sent = await post(member, 'talk', 't', content);
+    const edited = await post(member, 'talk', 't', 'x');
+    await member.ok('PATCH', `/messages/${edited.body.id}`, { content });
+    const { rendered } = await member.ok('POST', '/messages/render', { content });
+    for (const html of [
+      (await seen(owner, sent.body.id)).content,
+      (await seen(owner, edited.body.id)).content,
+      rendered,
+    ])
+      for (const part of [link, topic, message]) expect(html).toContain(part);
+    const hidden = await post(member2, 'talk', 't', content);
+    expect((await seen(owner, hidden.body.id)).content).not.toContain('data-stream-id');
+  });
 });
 
 describe('posting', () => {

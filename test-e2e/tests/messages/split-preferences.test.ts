@@ -82,14 +82,14 @@ test('settings decide whether the author follows or unmutes the topic', async ()
   expect([await policyOf(never, topics[0]), await policyOf(unmutes, topics[1])]).toEqual([undefined, 2]);
 });
 
-test('a topic that its author muted stays muted', async () => {
+test.each([1, 2])('a topic for which its author set the policy %i keeps it', async (policy) => {
   const { member } = realm;
   const topic = fresh();
-  await member.ok('POST', '/user_topics', { stream_id: at, topic, visibility_policy: 1 });
+  await member.ok('POST', '/user_topics', { stream_id: at, topic, visibility_policy: policy });
   const queue = await member.queue({ event_types: ['message', 'muted_topics', 'user_topic'], fetch_event_types: [] });
   await split(await middle(member), topic);
   expect((await queue.settle()).filter(({ type }) => type !== 'message')).toEqual([]);
-  expect(await policyOf(member, topic)).toBe(1);
+  expect(await policyOf(member, topic)).toBe(policy);
 });
 
 test('bots and authors who may not read the new channel do not get a preference', async () => {

@@ -320,3 +320,13 @@ test('a moved topic sends muted_topics only to users who muted it', async () => 
   expect(await mutesOf(0)).toEqual(['another']);
   expect(lists[0]?.seen).toHaveLength(1);
 });
+
+test.each([1, 2])('the first message of a topic leaves the policy %i that its author set before', async (policy) => {
+  const { member2 } = realm;
+  const topic = `set before ${policy}`;
+  await member2.ok('POST', '/user_topics', { stream_id: channel, topic, visibility_policy: policy });
+  const form = { type: 'channel', to: channel, topic, content: 'x' };
+  expect((await member2.ok('POST', '/messages', form)).automatic_new_visibility_policy).toBeUndefined();
+  const { user_topics } = await member2.ok('POST', '/register', { fetch_event_types: ['user_topic'] });
+  expect(user_topics.find((one: Json) => one.topic_name === topic).visibility_policy).toBe(policy);
+});

@@ -51,6 +51,26 @@ describe('a reminder', () => {
     expect((await person.ok('GET', '/reminders')).reminders).toEqual([]);
   });
 
+  test('links its message in a private channel that only a permission opens to its owner', async () => {
+    const person = await realm.person();
+    const { id } = await realm.owner.ok('POST', '/channels/create', {
+      name: 'by permission',
+      subscribers: [realm.owner.user_id],
+      invite_only: true,
+      history_public_to_subscribers: true,
+      can_subscribe_group: { direct_members: [person.user_id], direct_subgroups: [] },
+    });
+    const said = { type: 'channel', to: id, topic: 'plans', content: 'soup' };
+    const message = await realm.owner.ok('POST', '/messages', said);
+    const queue = await person.queue({ apply_markdown: true });
+    await beforeDue((at) =>
+      person.ok('POST', '/reminders', { message_id: message.id, scheduled_delivery_timestamp: at }),
+    );
+    const link = `href="/#narrow/channel/${id}-by-permission/topic/plans/near/${message.id}"`;
+    expect((await queue.next(({ type }) => type === 'reminders')).reminders[0].rendered_content).toContain(link);
+    expect((await queue.next(({ type }) => type === 'message')).message.content).toContain(link);
+  });
+
   test('can be deleted by its owner only', async () => {
     const person = await realm.person();
     const form = { message_id: messageId, scheduled_delivery_timestamp: soon(600) };

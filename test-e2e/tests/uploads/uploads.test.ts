@@ -164,6 +164,30 @@ test('users who left a private channel, or for whom its history is protected, ca
   expect(await statusFor(late, url)).toBe(404);
 });
 
+test('a file of a private channel that only a permission opens can be shared by a user who may read it there', async () => {
+  const { owner, member, member2, moderator } = realm;
+  const { id: to } = await owner.ok('POST', '/channels/create', {
+    name: 'by permission',
+    subscribers: [member.user_id],
+    invite_only: true,
+    history_public_to_subscribers: true,
+    can_subscribe_group: { direct_members: [member2.user_id], direct_subgroups: [] },
+  });
+  const urls = await Promise.all(['one', 'two', 'three', 'four'].map((text) => uploadText(member, text)));
+  const [sent, edited, busy, hidden] = urls as [string, string, string, string];
+  await send(to, `see ${sent} ${edited}`);
+  // More messages than are looked at for one text.
+  for (let count = 0; count < 20; count++) await send(to, `again ${busy}`);
+  await direct(owner, `see ${hidden}`);
+  const statuses = () => Promise.all(urls.map((url) => statusFor(moderator, url)));
+  expect(await statuses()).toEqual([404, 404, 404, 404]);
+  await send(open, `look ${busy} ${sent} ${hidden}`, member2);
+  expect(await statuses()).toEqual([200, 404, 200, 404]);
+  const id = await send(open, 'x', member2);
+  await member2.ok('PATCH', `/messages/${id}`, { content: `look ${edited} ${hidden}` });
+  expect(await statuses()).toEqual([200, 200, 200, 404]);
+});
+
 test('a message does not give access to a file that its sender may not see', async () => {
   const url = await uploadText(realm.member, 'secret');
   await send(open, `look ${url}`, realm.owner);

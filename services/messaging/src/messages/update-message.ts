@@ -53,7 +53,8 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         change.content === undefined
           ? undefined
           : await sources.renderContent(context, change.content, message, change.topic ?? anchor.topic);
-      const referred = change.content === undefined ? [] : await filesReferredBy(database, actor, meta, change.content);
+      const referred =
+        change.content === undefined ? [] : await filesReferredBy(database, sources.messages, context, change.content);
       const isMove = change.topic !== undefined || change.target !== undefined;
       const topic = change.topic ?? anchor.topic;
       const [links = []] =

@@ -10,7 +10,7 @@ import { isWaiting, type WaitingEvent } from './waiting-events.ts';
 
 /**
  * The receivers of changes to a message and to others changed with it: its participants, or the subscribers of its
- * channel who can see it there. In an open channel also users who have flags on them without a subscription.
+ * channel who can see it there. In an open channel also users who have it without a subscription.
  */
 export async function audienceOf(
   work: Work,
@@ -37,22 +37,23 @@ export const withActor = (audience: Audience, userId: number): Audience =>
     : { users: idSet([...idsOf(audience.users), userId]) };
 
 /**
- * The subscribers of a channel and, if it is open, users who flagged one of these messages or received one before it
- * was moved: they can read it, and their clients count it as unread. This includes former subscribers of a channel to
- * which a message was moved back.
+ * The subscribers of a channel and, if it is open, others who have one of these messages and can read it: users who
+ * flagged it, mentioned bots, and users who received it here or in another channel before they left or it was moved.
  */
 async function withHolders(work: Work, channel: PostingRules, messageIds: readonly number[]): Promise<IdSet> {
   const { realmId } = work;
   if (channel.is_private) return channel.subscribers;
   const ids = sql.array([...messageIds], 'int8');
   const rows = await work.any(sql.type(z.object({ user_id: z.number() }))`
-    WITH s AS (
-      SELECT m.sent_channel_id AS channel_id, array_agg(m.id ORDER BY m.id) AS numbers
-      FROM messaging.message m JOIN messaging.arrival a ON a.realm_id = m.realm_id AND a.message_id = m.id
-      WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids}) GROUP BY 1)
+    WITH m AS MATERIALIZED (
+        SELECT id, sent_channel_id, mentioned_ids FROM messaging.message WHERE realm_id = ${realmId} AND id = ANY(${ids})),
+      s AS (SELECT sent_channel_id AS channel_id, min(id) AS first, array_agg(id ORDER BY id) AS numbers FROM m GROUP BY 1)
     SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
-    UNION
-    SELECT p.user_id FROM s JOIN messaging.subscription_period p ON p.realm_id = ${realmId} AND p.channel_id = s.channel_id
+    UNION SELECT unnest(mentioned_ids) FROM m
+    UNION SELECT p.user_id FROM s, LATERAL (
+      SELECT * FROM messaging.subscription_period WHERE realm_id = ${realmId} AND channel_id = s.channel_id AND to_id > s.first
+      UNION ALL SELECT * FROM messaging.subscription_period
+      WHERE realm_id = ${realmId} AND channel_id = s.channel_id AND to_id IS NULL AND s.channel_id <> ${channel.channel_id}) p
     WHERE ${holdsAny}`);
   const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
   if (others.length === 0) return channel.subscribers;

@@ -62,15 +62,17 @@ const flagsRow = z.object({ flags: z.array(z.string()), user_ids: z.array(z.numb
 export type FlagsOfUsers = z.infer<typeof flagsRow>;
 
 /**
- * The flags of a message, grouped by equal flags, for its receivers and for users who flagged it without receiving it.
- * For all others it is read.
+ * The flags of a message, grouped by equal flags, for its receivers and for users who flagged it, or are mentioned in it,
+ * without a subscription. For all others it is read.
  */
 export const flagsOfReceivers = (executor: Executor, realmId: number, messageId: number): Promise<FlagsOfUsers[]> =>
   executor.any(sql.type(flagsRow)`
     WITH ${message(realmId, messageId)}, received AS ${receivers}, r AS (
       SELECT user_id, true AS has_received FROM received
-      UNION ALL SELECT DISTINCT f.user_id, false FROM m JOIN messaging.flag f ON f.realm_id = m.realm_id AND f.message_id = m.id
-      WHERE f.user_id NOT IN (SELECT user_id FROM received)), marked AS (
+      UNION ALL SELECT o.user_id, false FROM (
+        SELECT f.user_id FROM m JOIN messaging.flag f ON f.realm_id = m.realm_id AND f.message_id = m.id
+        UNION SELECT unnest(m.mentioned_ids) FROM m) o
+      WHERE o.user_id NOT IN (SELECT user_id FROM received)), marked AS (
       SELECT r.user_id, array_remove(ARRAY[
         CASE WHEN ${hasRead} OR ((NOT r.has_received OR coalesce(NOT r.user_id = ANY(m.unread_for), false) OR ${isWithdrawnFrom(sql.fragment`r.user_id`)}) AND NOT ${isFlagged('unread')}) OR EXISTS (SELECT FROM messaging.mute_period x
           WHERE x.realm_id = m.realm_id AND x.user_id = r.user_id AND x.muted_id = m.sender_id AND x.from_id < m.id

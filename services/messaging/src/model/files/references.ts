@@ -2,8 +2,9 @@ import type { Actor, LogEvent } from '@natter/contracts';
 import { type Executor, type InsertNumbered, type Numbered, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import type { MessageAccess } from '../message-access.ts';
 import { announceReferences, lockAttachments, toAttachment } from './attachment-row.ts';
-import { visibleOf } from './file-access.ts';
+import { gettable, type Reader } from './file-access.ts';
 
 const maxReferences = 100;
 const referenceRow = z.object({ id: z.number(), owner_id: z.number() });
@@ -28,16 +29,17 @@ function tokensIn(realmId: number, content: string): string[] {
  */
 export async function filesReferredBy(
   executor: Executor,
-  actor: Actor,
-  meta: Parameters<typeof visibleOf>[2],
+  messages: MessageAccess,
+  author: Reader,
   content: string,
 ): Promise<number[]> {
-  const tokens = tokensIn(actor.realmId, content);
+  const { realmId } = author.meta;
+  const tokens = tokensIn(realmId, content);
   if (tokens.length === 0) return [];
   const files = await executor.any(sql.type(referenceRow)`
-    SELECT id, owner_id FROM messaging.attachment WHERE realm_id = ${actor.realmId} AND token = ANY(${sql.array(tokens, 'text')}) ORDER BY id`);
+    SELECT id, owner_id FROM messaging.attachment WHERE realm_id = ${realmId} AND token = ANY(${sql.array(tokens, 'text')}) ORDER BY id`);
   if (files.length === 0) return [];
-  const visible = await visibleOf(executor, actor, meta, files);
+  const visible = await gettable(executor, messages, author, files);
   return files.filter(({ id }) => visible.has(id)).map(({ id }) => id);
 }
 

@@ -5,10 +5,12 @@ import type { Renderer } from '@natter/renderer';
 import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/service-kit';
 import { acquainted } from '../acquaintance.ts';
 import type { Authors } from '../authors.ts';
+import type { ChannelAccess } from '../channel-access.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { emailHiddenFrom, hidesEmail } from '../email-visibility.ts';
 import { filesReferredBy, mayLinkFiles, referencesOfSend } from '../files/references.ts';
 import { groupVersions } from '../group-versions.ts';
+import type { MessageAccess } from '../message-access.ts';
 import { jobsOfSend } from '../preview-job.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { type Destination, findDestination } from './destination.ts';
@@ -28,6 +30,8 @@ import { noWidget, sentWidget } from './widget-of-send.ts';
 export interface Sending {
   database: Database;
   channels: ChannelCache;
+  access: ChannelAccess;
+  messages: MessageAccess;
   policies: RealmPolicies;
   userVisibility: UserVisibility;
   renderer: Renderer;
@@ -47,10 +51,8 @@ export interface DecidedSend extends Decided {
  * look-ups, however many users receive it. Most messages need none of the look-ups that have a condition, and each await
  * costs memory.
  */
-export async function decideSend(
-  { database, channels, policies, userVisibility, renderer, authors }: Sending,
-  request: SendRequest,
-): Promise<DecidedSend> {
+export async function decideSend(sending: Sending, request: SendRequest): Promise<DecidedSend> {
+  const { database, channels, policies, userVisibility, renderer, authors } = sending;
   const { actor, meta, params, content, fresh } = request;
   const policy = await policies.get(meta, fresh);
   const written = isMirrored(params) ? await authorOf({ database, authors }, request) : byActor(actor);
@@ -67,8 +69,8 @@ export async function decideSend(
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
   const sender = { actor, author, policy, facts, hidden };
   if (destination.kind === 'direct') await requireDirectAllowed(database, sender, destination.people);
-  const rendering = { actor: reader, author: writer, policy, facts, hidden, linkedChannelIds };
-  const { context, groups, botIds, webhookIds } = await referredBy(database, rendering, content);
+  const rendering = { actor: reader, meta, author: writer, policy, facts, hidden, linkedChannelIds };
+  const { context, groups, botIds, webhookIds } = await referredBy(sending, rendering, content);
   const rendered = await renderer.render(reader, content, contextFor(actor, context), topicOf(destination));
   const { userIds } = rendered.mentions;
   const mentioned = mentionsAnybody(rendered.mentions)
@@ -77,7 +79,7 @@ export async function decideSend(
   const called = botIds.size > 0 ? await calledBots(database, actor.realmId, destination, { userIds, botIds }) : [];
   const webhooks = triggeredWebhooks([actor, author], destination, { userIds, webhookIds, called });
   const preferences = await topicPreferencesAfter(database, sender, destination, params.isContested ? [] : userIds);
-  const references = referencesOfSend(mayLinkFiles(content) ? await filesShared(database, request) : []);
+  const references = referencesOfSend(mayLinkFiles(content) ? await filesShared(sending, request) : []);
   const widget = widgetOf(content, params.widget_content);
   const sent = widget ? await sentWidget(database, author.userId, widget) : noWidget;
   const unreadFor = await unreadForOf(database, actor.realmId, destination, params);
@@ -114,9 +116,12 @@ const acquaintedBy = (destination: Destination, policy: RealmPolicy, facts: Send
 const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, basis: {} });
 
 /** Notices of bots contain text of users, who may not share all files that a bot sees. */
-async function filesShared(database: Database, { actor, meta, params, content }: SendRequest): Promise<number[]> {
+async function filesShared(
+  { database, messages }: Sending,
+  { actor, meta, params, content }: SendRequest,
+): Promise<number[]> {
   const sharer = params.seenBy ?? (actor.isSystemBot ? undefined : actor);
-  return sharer ? filesReferredBy(database, sharer, meta, content) : [];
+  return sharer ? filesReferredBy(database, messages, { actor: sharer, meta }, content) : [];
 }
 
 /** The bots of the server notify by their message alone, because it may quote mentions. */

@@ -1,10 +1,13 @@
-import { idSet } from '@natter/contracts';
+import { idSet, roles } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
 import type { MarkdownSource } from '@natter/markdown';
 import type { Owner, RealmPolicies, UserContext, UserVisibility } from '@natter/service-kit';
+import { z } from 'zod';
+import type { ChannelAccess } from '../channel-access.ts';
 import { decideOnCurrent } from '../decide-on-current.ts';
 import type { ReadableMessage } from '../message-access.ts';
 import { receiversOf } from '../readers.ts';
-import { type Mentioned, type MentionedAt, mentionedBy } from './mention-rights.ts';
+import { type Mentioned, type MentionedAt, mentionedBy, mentionsAnybody } from './mention-rights.ts';
 import { referredBy } from './render-context.ts';
 import { senderFacts } from './sender-facts.ts';
 
@@ -30,7 +33,7 @@ export type RenderContent = (
 /** Renders edited content like that of a send, with the same permission checks. */
 export const createRenderContent =
   (
-    { database, renderer }: Pick<Owner, 'database' | 'renderer'>,
+    { database, renderer, access }: Pick<Owner, 'database' | 'renderer'> & { access: ChannelAccess },
     policies: RealmPolicies,
     userVisibility: UserVisibility,
   ): RenderContent =>
@@ -41,10 +44,12 @@ export const createRenderContent =
     return decideOnCurrent(user, async (fresh) => {
       const policy = await policies.get(meta, fresh);
       const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
-      const sender = { actor, author: actor, policy, facts, hidden, linkedChannelIds: [] };
-      const { context, groups } = await referredBy(database, sender, content);
+      const sender = { actor, meta, author: actor, policy, facts, hidden, linkedChannelIds: [] };
+      const { context, groups } = await referredBy({ database, access }, sender, content);
       const rendered = await renderer.render(actor, content, context);
-      const receivers = new Set(await receiversOf(database, actor.realmId, message.id));
+      const received = await receiversOf(database, actor.realmId, message.id);
+      const called = mentionsAnybody(rendered.mentions) ? await calledBefore(database, actor.realmId, message) : [];
+      const receivers = new Set([...received, ...called]);
       const at = { ...placeOf(message, topic), receivers };
       return {
         html: rendered.html,
@@ -57,6 +62,25 @@ export const createRenderContent =
       };
     });
   };
+
+const idRow = z.object({ id: z.number() });
+
+/**
+ * Users whom the message mentions in an open channel that they may read. Bots among them received it without a
+ * subscription.
+ */
+async function calledBefore(
+  executor: Executor,
+  realmId: number,
+  { id, channel }: ReadableMessage,
+): Promise<readonly number[]> {
+  if (!channel || channel.is_private) return [];
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT u.id FROM messaging.message m, unnest(m.mentioned_ids) AS u (id) WHERE m.realm_id = ${realmId} AND m.id = ${id}
+      AND (${channel.is_web_public} OR NOT EXISTS (SELECT FROM messaging.standing s
+        WHERE s.realm_id = ${realmId} AND s.user_id = u.id AND s.role = ${roles.guest}))`);
+  return rows.map((row) => row.id);
+}
 
 const placeOf = ({ channel, recipient_ids }: ReadableMessage, topic: string): MentionedAt =>
   channel

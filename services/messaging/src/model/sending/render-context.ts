@@ -1,7 +1,8 @@
-import { type Actor, roles } from '@natter/contracts';
+import { type Actor, type RequestMeta, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { hasEmoticons, type MarkdownSource, type RenderContext } from '@natter/markdown';
 import { z } from 'zod';
+import type { ChannelAccess } from '../channel-access.ts';
 import { externalContentKey } from '../external-content-key.ts';
 import { isWebhook } from '../people.ts';
 import { isOn } from '../personal-settings.ts';
@@ -35,8 +36,14 @@ export const mentionsGroup = (content: MarkdownSource): boolean => /@\*[^*\n]+\*
 /** `public`: all public ones, for a notice of a release that stored no list. */
 export type LinkedChannels = readonly number[] | 'public';
 
+interface LookingUp {
+  database: Executor;
+  access: ChannelAccess;
+}
+
 type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
 type Rendering = Pick<Sender, 'actor' | 'author' | 'policy' | 'hidden'> & {
+  meta: RequestMeta;
   facts: Pick<RenderContext, 'linkifiers'>;
   /** The channels that a bot of the server may link. */
   linkedChannelIds: LinkedChannels;
@@ -44,8 +51,8 @@ type Rendering = Pick<Sender, 'actor' | 'author' | 'policy' | 'hidden'> & {
 
 /** Looks up the objects that a text names and its sender may see; a text that names nothing costs nothing. */
 export async function referredBy(
-  executor: Executor,
-  { actor, author, policy, hidden, facts: { linkifiers }, linkedChannelIds }: Rendering,
+  { database: executor, access }: LookingUp,
+  { actor, meta, author, policy, hidden, facts: { linkifiers }, linkedChannelIds }: Rendering,
   content: MarkdownSource,
 ): Promise<Referred> {
   const { realmId } = actor;
@@ -70,7 +77,9 @@ export async function referredBy(
           SELECT group_id AS id, name, can_mention, is_deactivated FROM messaging.user_group
           WHERE realm_id = ${realmId} AND lower(name) = ANY(${lowered(groupNames)})`);
   const channels =
-    channelNames.length === 0 ? [] : await channelsSeen(executor, { ...actor, linkedChannelIds }, channelNames);
+    channelNames.length === 0
+      ? []
+      : await channelsSeen({ database: executor, access }, { actor, meta, linkedChannelIds }, channelNames);
   const emoji =
     emojiNames.length === 0
       ? []
@@ -100,11 +109,15 @@ const nobody: ReadonlySet<number> = new Set();
 const idsWhere = (people: readonly Person[], property: 'is_bot' | 'is_webhook'): ReadonlySet<number> =>
   people.length === 0 ? nobody : new Set(people.filter((person) => person[property]).map((person) => person.id));
 
+const channelRow = nameRow.extend({ is_open: z.boolean() });
+
+/** The channels of these names that the reader may see. Only those that a permission may open are looked up one by one. */
 async function channelsSeen(
-  executor: Executor,
-  { realmId, userId, role, isSystemBot, linkedChannelIds }: Author & Pick<Rendering, 'linkedChannelIds'>,
+  { database, access }: LookingUp,
+  { actor, meta, linkedChannelIds }: Pick<Rendering, 'actor' | 'meta' | 'linkedChannelIds'>,
   names: readonly string[],
-): Promise<{ id: number; name: string }[]> {
+): Promise<Named[]> {
+  const { realmId, userId, role, isSystemBot } = actor;
   // A notice links the target of a move, whoever can follow the link, but no channel that only its quotes name.
   const open =
     isSystemBot && linkedChannelIds !== 'public'
@@ -112,12 +125,14 @@ async function channelsSeen(
       : role === roles.guest
         ? sql.fragment`c.is_web_public`
         : sql.fragment`NOT c.is_private`;
-  return [
-    ...(await executor.any(sql.type(nameRow)`
-      SELECT c.channel_id AS id, c.name FROM messaging.channel c WHERE c.realm_id = ${realmId} AND c.name = ANY(${sql.array([...names], 'text')})
-        AND (${open} OR EXISTS (SELECT FROM messaging.subscription_period p WHERE p.realm_id = c.realm_id AND p.user_id = ${userId}
-          AND p.channel_id = c.channel_id AND p.to_id IS NULL)) ORDER BY c.is_archived`)),
-  ];
+  const named = await database.any(sql.type(channelRow)`
+    SELECT c.channel_id AS id, c.name, (${open} OR EXISTS (SELECT FROM messaging.subscription_period p WHERE p.realm_id = c.realm_id
+      AND p.user_id = ${userId} AND p.channel_id = c.channel_id AND p.to_id IS NULL)) AS is_open
+    FROM messaging.channel c WHERE c.realm_id = ${realmId} AND c.name = ANY(${sql.array([...names], 'text')}) ORDER BY c.is_archived`);
+  const closed = named.filter(({ is_open }) => !is_open).map(({ id }) => id);
+  const mayBePermitted = closed.length > 0 && role !== roles.guest && !isSystemBot;
+  const permitted = mayBePermitted ? await access.readableAmong(actor, meta, closed) : nobody;
+  return named.filter(({ id, is_open }) => is_open || permitted.has(id)).map(({ id, name }) => ({ id, name }));
 }
 
 const topicRow = z.object({ channelId: z.number(), name: z.string(), messageId: z.number() });
@@ -130,8 +145,10 @@ async function topicsSeen(
   channels: readonly Named[],
   content: MarkdownSource,
 ): Promise<RenderContext['topics']> {
-  const linked = [...content.matchAll(/#\*\*([^*>\n]+)>([^*\n]*)\*\*/g)]
-    .map(([, channel, topic = '']) => ({ id: channels.find(({ name }) => name === channel)?.id, topic }))
+  const links = content.matchAll(/#\*\*([^*>\n]+)>([^*\n]*)\*\*/g);
+  const distinct = new Map([...links].map(([markup, channel, topic = '']) => [markup, { channel, topic }]));
+  const linked = [...distinct.values()]
+    .map(({ channel, topic }) => ({ id: channels.find(({ name }) => name === channel)?.id, topic }))
     .filter(({ id }) => id !== undefined)
     .slice(0, maxTopics);
   if (linked.length === 0) return [];
@@ -146,10 +163,13 @@ async function topicsSeen(
       AND lower(m.topic) = lower(t.name) AND (NOT c.is_private OR c.history_public OR ${isSeenBy(userId)}) ORDER BY m.id DESC LIMIT 1) found`);
 }
 
+/** Names of one kind that are looked up for a text. */
+const maxNames = 500;
+
 const namesIn = (content: MarkdownSource, pattern: RegExp): string[] =>
   content.search(pattern) < 0
     ? []
-    : [...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()).slice(0, 500);
+    : [...new Set([...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()))].slice(0, maxNames);
 /** Lower-cased by the database, because other implementations differ for some letters. */
 const lowered = (names: readonly string[]) =>
   sql.fragment`ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n)`;

@@ -1,6 +1,7 @@
 import { type Actor, hasId, type LogEvent, totals } from '@natter/contracts';
 import { type Executor, type InsertNumbered, type Numbered, sql } from '@natter/database';
 import { z } from 'zod';
+import { hasProtectedHistory, isSeenBy } from '../subscription-periods.ts';
 import { type TopicPreference, userTopicEvents } from '../user-topic-events.ts';
 import { mutesEnded, nowSeconds, visibility } from '../user-topics.ts';
 import type { Destination } from './destination.ts';
@@ -58,8 +59,7 @@ export async function topicPreferencesAfter(
 ): Promise<After> {
   if (destination.kind === 'direct') return nothing;
   const { channel, topic } = destination;
-  const done = facts.is_new_conversation ? reasons.initiation : reasons.send;
-  const own = actor.isBot ? undefined : policyAfter(facts, done);
+  const own = actor.isBot ? undefined : await policyOfSender(executor, { actor, facts }, destination);
   const ofSender = own === undefined ? [] : [await givenToSender(executor, { actor, facts }, destination, own)];
   // The author, and users who do not receive the message, get no preference by a mention.
   const others = mentionedIds.filter((id) => id !== author.userId && hasId(destination.audience, id));
@@ -88,6 +88,29 @@ export async function topicPreferencesAfter(
       })),
     own: given.some(({ userId }) => userId === actor.userId) ? own : undefined,
   };
+}
+
+/** A topic may have a million messages, of which the sender sees none. */
+const newestMessages = 10_000;
+
+/**
+ * The policy that a send gives its sender. The send begins the topic if the sender has no policy for it and sees none of its
+ * messages: the answer to a send must not reveal hidden ones.
+ */
+async function policyOfSender(
+  executor: Executor,
+  { actor, facts }: Pick<Sender, 'actor' | 'facts'>,
+  { channel, topic }: Extract<Destination, { kind: 'channel' }>,
+): Promise<number | undefined> {
+  const [sent, begun] = [policyAfter(facts, reasons.send), policyAfter(facts, reasons.initiation)];
+  if (facts.policy !== null || sent === begun) return sent;
+  if (facts.is_new_conversation) return begun;
+  if (!hasProtectedHistory(channel)) return sent;
+  const seen = await executor.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT m.id FROM (SELECT n.realm_id, n.id, n.channel_id, n.sent_channel_id FROM messaging.message n
+      WHERE n.realm_id = ${actor.realmId} AND n.channel_id = ${channel.channel_id} AND lower(n.topic) = lower(${topic})
+      ORDER BY n.id DESC LIMIT ${newestMessages}) m WHERE ${isSeenBy(actor.userId)} LIMIT 1`);
+  return seen ? sent : begun;
 }
 
 async function givenToSender(
