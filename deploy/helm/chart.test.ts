@@ -302,6 +302,22 @@ describe.skipIf(helm === undefined)(
       expect(metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade');
     });
 
+    test('every pod runs as the given ServiceAccount, but the migrations not before the release creates it', () => {
+      const accountsOf = (values: Record<string, unknown>): Set<string> =>
+        new Set(
+          render({ values: { ...everything, ...values } })
+            .filter((object) => isWorkload(object) && !/-(postgres|redis|nats)$/.test(object.metadata.name))
+            .map((object) => `${object.kind}: ${podOf(object).serviceAccountName}`),
+        );
+      const all = (name: string, ofJob = name) =>
+        new Set([`Deployment: ${name}`, `CronJob: ${name}`, `Pod: ${name}`, `Job: ${ofJob}`]);
+      expect(accountsOf({ serviceAccount: { create: false, name: 'ours' } })).toEqual(all('ours'));
+      expect(accountsOf({ serviceAccount: { create: false } })).toEqual(all('default'));
+      expect(accountsOf({ serviceAccount: { name: 'ours' } })).toEqual(all('ours', 'default'));
+      const evaluated = { evaluation: { enabled: true }, serviceAccount: { name: 'ours' } };
+      expect(accountsOf(evaluated)).toEqual(all('ours'));
+    });
+
     test('the objects use API versions that the cluster supports', () => {
       const versions = (options: RenderOptions): Record<string, string> =>
         Object.fromEntries(

@@ -193,12 +193,20 @@ describe.skipIf(helm === undefined)(`notes${helm === undefined ? ': SKIPPED: the
   test.each([
     ['plain', {}],
     ['evaluation', { evaluation: { enabled: true } }],
-    ['given', { image: { pullSecrets }, operator: { existingSecret: 'mine' } }],
+    [
+      'given',
+      {
+        image: { pullSecrets },
+        operator: { existingSecret: 'mine' },
+        serviceAccount: { create: false, name: 'ours' },
+      },
+    ],
   ])('describe a pod for the first realm that meets the restricted standard and has its Secret: %s', (_, values) => {
     const pod = podOfNotes(renderNotes({ values }));
     const doctor = podOf(named(render({ values }), 'Pod', 'natter-doctor'));
     const [container] = doctor.containers;
     expect(pod).toEqual({
+      serviceAccountName: doctor.serviceAccountName,
       automountServiceAccountToken: false,
       imagePullSecrets: doctor.imagePullSecrets ?? [],
       securityContext: doctor.securityContext,
@@ -242,6 +250,7 @@ describe.skipIf(helm === undefined)(`notes${helm === undefined ? ': SKIPPED: the
     expect(option('image')).toBe(container.image);
     // Kubernetes merges the container with the one that has the arguments, by its name: that of the pod.
     expect(JSON.parse(option('overrides')).spec).toEqual({
+      serviceAccountName: doctor.serviceAccountName,
       automountServiceAccountToken: false,
       imagePullSecrets: doctor.imagePullSecrets,
       securityContext: doctor.securityContext,

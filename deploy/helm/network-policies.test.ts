@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { named } from './objects.ts';
-import { helm, render } from './render.ts';
+import { helm, type KubernetesObject, render } from './render.ts';
 
 const services = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 
@@ -26,6 +26,23 @@ describe.skipIf(helm === undefined)(
       }
       const { egress } = named(render(), 'NetworkPolicy', 'natter-messaging').spec;
       expect(egress).toContainEqual({ ports: [80, 443].map((port) => ({ port, protocol: 'TCP' })) });
+    });
+
+    test('the migrations of an upgrade reach servers that the policies of the previous release do not allow', () => {
+      const to = [{ ipBlock: { cidr: '10.9.0.0/16' } }];
+      const objects = render({ values: { networkPolicy: { postgres: { ports: [5433], to } } } });
+      const policy = named(objects, 'NetworkPolicy', 'natter-migrate');
+      const job = named(objects, 'Job', 'natter-migrate-1');
+      expect(job.spec.template.metadata.labels).toMatchObject(policy.spec.podSelector.matchLabels);
+      const hookOf = ({ metadata }: KubernetesObject) => metadata.annotations['helm.sh/hook'];
+      const weightOf = ({ metadata }: KubernetesObject) => Number(metadata.annotations['helm.sh/hook-weight']);
+      expect([hookOf(policy), weightOf(policy) < weightOf(job)]).toEqual([hookOf(job), true]);
+      expect(policy.spec.policyTypes).toEqual(['Egress']);
+      expect(policy.spec.egress).toContainEqual({ ports: [{ port: 5433, protocol: 'TCP' }], to });
+      expect(policy.spec.egress).toEqual([
+        ...named(objects, 'NetworkPolicy', 'natter-default-deny').spec.egress,
+        ...named(objects, 'NetworkPolicy', 'natter-operator').spec.egress,
+      ]);
     });
 
     test('the network policies allow the ports of the given URLs', () => {

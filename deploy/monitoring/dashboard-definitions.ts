@@ -18,6 +18,9 @@ export interface Dashboard {
   panels: Panel[];
 }
 
+/** In each selector of a query. The value of all namespaces, `.*`, also matches metrics without this label. */
+export const inNamespace = 'namespace=~"$namespace"';
+
 const quantiles = (metric: string, filter: string, by = ''): Panel['queries'] =>
   [0.5, 0.95, 0.99].map((quantile) => ({
     expr: `histogram_quantile(${quantile}, sum by (le${by}) (rate(${metric}_bucket{${filter}}[$__rate_interval])))`,
@@ -191,7 +194,7 @@ const owner = (service: string, own: Panel[] = []): Dashboard => ({
   panels: [...own, ...operations(service), ...tables(service), ...process(service)],
 });
 
-export const dashboards: readonly Dashboard[] = [
+const definitions: readonly Dashboard[] = [
   overview,
   {
     uid: 'natter-gateway',
@@ -278,3 +281,19 @@ export const dashboards: readonly Dashboard[] = [
     ),
   ]),
 ];
+
+const ofNamespace = (expr: string): string =>
+  expr.replace(/\b((?:natter|process|nodejs)_\w+)(?:\{(.*?)\})?/g, (_, metric: string, filter = '') => {
+    const filters = filter === '' ? [inNamespace] : [inNamespace, filter];
+    return `${metric}{${filters.join(',')}}`;
+  });
+
+const withNamespace = (panel: Panel): Panel => ({
+  ...panel,
+  queries: panel.queries.map((query) => ({ ...query, expr: ofNamespace(query.expr) })),
+});
+
+export const dashboards: readonly Dashboard[] = definitions.map((dashboard) => ({
+  ...dashboard,
+  panels: dashboard.panels.map(withNamespace),
+}));

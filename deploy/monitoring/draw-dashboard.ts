@@ -48,7 +48,7 @@ export async function drawDashboard(
 async function query(prometheus: string, expr: string, legend: string, { start, end }: TimeRange): Promise<Series[]> {
   const step = Math.max(1, Math.round((end - start) / 240));
   const url = new URL('/api/v1/query_range', prometheus);
-  const query = expr.replaceAll('$__rate_interval', '10s');
+  const query = expr.replaceAll('$__rate_interval', '10s').replaceAll('$namespace', '.*');
   for (const [name, value] of Object.entries({ query, start, end, step })) url.searchParams.set(name, String(value));
   const response = await fetch(url);
   const body = (await response.json()) as {

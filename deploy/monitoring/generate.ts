@@ -26,7 +26,24 @@ export function grafana({ uid, title, panels }: Dashboard): string {
     timezone: 'browser',
     refresh: '30s',
     time: { from: 'now-1h', to: 'now' },
-    templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Prometheus' }] },
+    templating: {
+      list: [
+        { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Prometheus' },
+        {
+          name: 'namespace',
+          type: 'query',
+          label: 'Namespace',
+          datasource: { type: 'prometheus', uid: '$datasource' },
+          query: { query: 'label_values(natter_nats_up, namespace)', refId: 'namespace' },
+          refresh: 2,
+          sort: 1,
+          multi: true,
+          includeAll: true,
+          allValue: '.*',
+          current: { text: ['All'], value: ['$__all'] },
+        },
+      ],
+    },
     links: [{ type: 'dashboards', tags: ['natter'], title: 'Natter', asDropdown: true }],
     panels: placed,
   };

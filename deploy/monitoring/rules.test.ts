@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { dashboards } from './dashboard-definitions.ts';
+import { dashboards, inNamespace } from './dashboard-definitions.ts';
 import { fileOf, grafana } from './generate.ts';
 import { findPrometheus } from './prometheus-binaries.ts';
 
@@ -206,7 +206,7 @@ function promtoolTest(
 }
 
 /** Two installations that one Prometheus watches. The disks of a machine are in no namespace. */
-const inNamespace = (name: string, series: Record<string, string | undefined>) =>
+const seriesIn = (name: string, series: Record<string, string | undefined>) =>
   Object.fromEntries(
     Object.entries(series).flatMap(([key, values]) => {
       if (key.includes('namespace=')) return [];
@@ -227,7 +227,7 @@ describe.skipIf(promtool === undefined)(
       (name, rule) => {
         const cause = causes[name];
         if (!cause) throw new Error(`no test causes ${name}`);
-        const series = { ...inNamespace('a', healthy), ...inNamespace('b', { ...healthy, ...cause.series }) };
+        const series = { ...seriesIn('a', healthy), ...seriesIn('b', { ...healthy, ...cause.series }) };
         const labels = { ...cause.labels, ...(name === 'NatterDiskFull' ? {} : { namespace: 'b' }) };
         const result = promtoolTest(name, series, [{ rule, labels }]);
         expect([result.status, result.status === 0 ? '' : result.stdout + result.stderr]).toEqual([0, '']);
@@ -259,6 +259,22 @@ describe('the monitoring', () => {
   test('has exactly the dashboards of its definitions', () => {
     for (const dashboard of dashboards)
       expect(readFileSync(fileOf(dashboard), 'utf8'), dashboard.uid).toBe(grafana(dashboard));
+  });
+
+  test('shows in each panel only the namespaces that the dashboard selects', () => {
+    for (const dashboard of dashboards) {
+      const { templating } = JSON.parse(grafana(dashboard)) as { templating: { list: Record<string, unknown>[] } };
+      expect(templating.list, dashboard.uid).toContainEqual(
+        expect.objectContaining({ name: 'namespace', includeAll: true, allValue: '.*' }),
+      );
+      for (const { expr } of dashboard.panels.flatMap(({ queries }) => queries)) {
+        const rest = expr.replaceAll(/\{(.*?)\}/g, (_, filter: string) => (filter.includes(inNamespace) ? '{}' : ''));
+        // Metrics: names with underscores that are no functions.
+        const selectors = [...rest.matchAll(/\b[a-z]+(?:_[a-z0-9]+)+\b(?!\()(?:\{\})?/g)].map(([selector]) => selector);
+        expect(selectors.length, expr).toBeGreaterThan(0);
+        for (const selector of selectors) expect(selector, expr).toContain('{}');
+      }
+    }
   });
 
   test('queries only metrics that a process exports', () => {

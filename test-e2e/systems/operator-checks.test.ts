@@ -1,7 +1,7 @@
 import type { System } from '@natter/local/system';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory, openSystem } from '../open-system.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
 
@@ -111,4 +111,28 @@ test.each([
   const refused = failures.filter((line) => line.includes('password of presence: Postgres refuses the login'));
   expect(refused).toEqual([expect.stringContaining(text)]);
   expect(code).toBe(1);
+});
+
+describe('natter parked', () => {
+  const natter = (...args: string[]) => runNatter(settings, ['parked', ...args]);
+  const named = ['--service', 'channels', '--consumer', 'people', '--realm', '1', '--number', '1'];
+  const park = () =>
+    inPostgres("INSERT INTO channels.parked_event (realm_id, name, number, error) VALUES (1, 'people', 1, 'a defect')");
+
+  test('lists and drops the parked events of a consumer', async () => {
+    await park();
+    expect((await natter('list')).output).toContain('a defect');
+    expect(await natter('drop', ...named)).toMatchObject({ code: 0 });
+    expect((await natter('list')).output).toContain('no event is parked');
+    expect(await natter('drop', ...named)).toMatchObject({ code: 1 });
+    expect(await natter('drop', ...named.slice(2))).toMatchObject({ code: 2 });
+  });
+
+  test('lets the service apply a parked event again', async () => {
+    await park();
+    expect(await natter('apply', ...named)).toMatchObject({ code: 0 });
+    // Either applied, or of a type that the consumer does not handle: then the reason is shown.
+    await expect.poll(async () => (await natter('list')).output).not.toContain('a defect');
+    await inPostgres('DELETE FROM channels.parked_event');
+  });
 });

@@ -45,29 +45,6 @@ async function inPostgres(text: string): Promise<number> {
   return (await client.query(text).finally(() => client.end())).rowCount ?? 0;
 }
 
-describe('natter parked', () => {
-  const named = ['--service', 'channels', '--consumer', 'people', '--realm', '1', '--number', '1'];
-  const park = () =>
-    inPostgres("INSERT INTO channels.parked_event (realm_id, name, number, error) VALUES (1, 'people', 1, 'a defect')");
-
-  test('lists and drops the parked events of a consumer', async () => {
-    await park();
-    expect((await natter('parked', 'list')).output).toContain('a defect');
-    expect(await natter('parked', 'drop', ...named)).toMatchObject({ code: 0 });
-    expect((await natter('parked', 'list')).output).toContain('no event is parked');
-    expect(await natter('parked', 'drop', ...named)).toMatchObject({ code: 1 });
-    expect(await natter('parked', 'drop', ...named.slice(2))).toMatchObject({ code: 2 });
-  });
-
-  test('lets the service apply a parked event again', async () => {
-    await park();
-    expect(await natter('parked', 'apply', ...named)).toMatchObject({ code: 0 });
-    // Either applied, or of a type that the consumer does not handle: then the reason is shown.
-    await expect.poll(async () => (await natter('parked', 'list')).output).not.toContain('a defect');
-    await inPostgres('DELETE FROM channels.parked_event');
-  });
-});
-
 test('a command reports that its connection to Postgres ended', async () => {
   const link = await proxyTo(system.servers.postgresUrl);
   const locker = new pg.Client({ connectionString: system.servers.postgresUrl });
@@ -273,6 +250,38 @@ describe('an operator', () => {
     expect([revoked.code, revoked.output]).toEqual([0, expect.stringContaining(`2 keys of ${email} ended`)]);
     await expect.poll(async () => (await request(system.url, guest, 'GET /users/me')).status).toBe(401);
     expect((await request(system.url, system.people.guest, 'GET /users/me')).status).toBe(401);
+  });
+
+  test('revokes the keys of a bot, and its owner is then shown none', async () => {
+    const { owner } = system.people;
+    const { body: made } = await request(system.url, owner, 'POST /bots', { full_name: 'Leaky', short_name: 'leaky' });
+    const email = (await request(system.url, owner, `GET /users/${made.user_id}`)).body.user.email;
+    const bot = ['--host', 'localhost', '--email', email];
+    const shown = async () => (await request(system.url, owner, `GET /bots/${made.user_id}/api_key`)).body.api_key;
+    const { body: queue } = await request(system.url, owner, 'POST /register', { event_types: ['realm_bot'] });
+    // A key that the command made is not the one that the owner is shown.
+    const issued = { email, api_key: field((await natter('key', 'create', ...bot)).output, 'api_key') };
+    const { api_keys } = (await request(system.url, issued, 'GET /users/me/api_keys')).body;
+    const { id } = api_keys.find(({ is_current }: { is_current: boolean }) => is_current);
+    expect((await request(system.url, issued, `DELETE /users/me/api_keys/${id}`)).status).toBe(200);
+    expect(await shown()).toBe(made.api_key);
+    expect((await natter('key', 'revoke', ...bot)).output).toContain(`1 keys of ${email} ended`);
+    expect(await shown()).toBe('');
+    const poll = { queue_id: queue.queue_id, last_event_id: -1 };
+    const { events } = (await request(system.url, owner, 'GET /events', poll)).body;
+    expect(events).toEqual([expect.objectContaining({ op: 'update', bot: { user_id: made.user_id, api_key: '' } })]);
+  });
+
+  test('gets no key for a deactivated user or in a deactivated realm', async () => {
+    const [host, email] = ['closed.example', 'o@closed.example'];
+    await natter('realm', 'create', '--host', host, '--name', 'Closed', '--owner-email', email);
+    expect((await natter('realm', 'deactivate', '--host', host)).code).toBe(0);
+    const there = await natter('key', 'create', '--host', host, '--email', email);
+    expect([there.code, there.output]).toEqual([1, expect.stringContaining('deactivated')]);
+    const { owner, member2 } = system.people;
+    expect((await request(system.url, owner, `DELETE /users/${member2.user_id}`)).status).toBe(200);
+    const here = await natter('key', 'create', '--host', 'localhost', '--email', member2.email);
+    expect([here.code, here.output]).toEqual([1, expect.stringContaining('Only active users have keys')]);
   });
 
   test('grants and revokes the right of a user to create accounts', async () => {

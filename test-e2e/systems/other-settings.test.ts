@@ -7,6 +7,7 @@ import './other-settings/links.ts';
 import './other-settings/mail-limits.ts';
 import './other-settings/mails.ts';
 import './other-settings/proxies.ts';
+import './other-settings/timeouts.ts';
 import './other-settings/traces.ts';
 import './other-settings/large-organisation.ts';
 

@@ -8,11 +8,13 @@ import { type Canary, startCanary } from './canary.ts';
 interface FakeServer {
   url: string;
   sent: string[];
+  recipients: Set<string>;
   isQueueLost: boolean;
   close(): void;
 }
 type Deliver = (content: string, id: number) => { id: number; content: string }[];
 
+const userId = 17;
 let fake: FakeServer;
 let canary: Canary | undefined;
 afterEach(async () => {
@@ -31,9 +33,12 @@ async function startFake(deliver: Deliver, sendStatus = 200): Promise<FakeServer
       response.statusCode = status;
       response.end(JSON.stringify({ result: status === 200 ? 'success' : 'error', msg: '', ...fields }));
     };
+    if (url.pathname.endsWith('/users/me')) return answer(200, { user_id: userId });
     if (url.pathname.endsWith('/register')) return answer(200, { queue_id: 'q', last_event_id: -1 });
     if (url.pathname.endsWith('/messages')) {
-      const content = new URLSearchParams(body).get('content') ?? '';
+      const form = new URLSearchParams(body);
+      state.recipients.add(form.get('to') ?? '');
+      const content = form.get('content') ?? '';
       state.sent.push(content);
       if (sendStatus === 200)
         for (const message of deliver(content, ++messageId))
@@ -53,6 +58,7 @@ async function startFake(deliver: Deliver, sendStatus = 200): Promise<FakeServer
   const state: FakeServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sent: [],
+    recipients: new Set(),
     isQueueLost: false,
     close: () => {
       server.closeAllConnections();
@@ -83,6 +89,13 @@ test('the canary receives each of its messages once, in order', async () => {
   await expect.poll(() => measured(metrics, 'natter_canary_delivery_seconds_count')).toBeGreaterThan(5);
   for (const name of ['doubled_total', 'reordered_total', 'queues_lost_total', 'undelivered'])
     expect(await measured(metrics, `natter_canary_${name}`), name).toBe(0);
+});
+
+test('the canary sends to its ID, because others may not see the address that it logs in with', async () => {
+  fake = await startFake((content, id) => [{ id, content }]);
+  const metrics = watch(fake.url);
+  await expect.poll(() => measured(metrics, 'natter_canary_delivery_seconds_count')).toBeGreaterThan(1);
+  expect([...fake.recipients]).toEqual([`[${userId}]`]);
 });
 
 test('acknowledged messages that do not arrive are counted', async () => {

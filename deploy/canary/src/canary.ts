@@ -22,6 +22,7 @@ export interface Canary {
   stop(): Promise<void>;
 }
 
+const meSchema = z.looseObject({ user_id: z.number() });
 const registerSchema = z.looseObject({ queue_id: z.string(), last_event_id: z.number() });
 const eventsSchema = z.looseObject({
   events: z.array(
@@ -41,7 +42,8 @@ export function startCanary(options: CanaryOptions, log: Logger, metrics: Metric
   const waiting = new Map<string, { sentAt: number; acknowledgedAt?: number }>();
   const delivered = new Set<string>();
   let highestId = 0;
-  let isFollowing = false;
+  /** The ID of this user while its queue is followed. The address that it logs in with may not be its address in the API. */
+  let recipient: number | undefined;
   const measured = createCanaryMetrics(metrics, () => {
     const since = Date.now() - options.patienceMs;
     return [...waiting.values()].filter(({ acknowledgedAt = Number.POSITIVE_INFINITY }) => acknowledgedAt < since)
@@ -57,6 +59,9 @@ export function startCanary(options: CanaryOptions, log: Logger, metrics: Metric
 
   /** Registers, then follows the queue until it is lost. */
   async function follow(): Promise<void> {
+    const own = await client.request('GET', '/users/me', {});
+    if (own.status !== 200) throw new Error(`users/me was answered ${own.status}`);
+    const { user_id } = meSchema.parse(own.body);
     const registered = await client.request('POST', '/register', {
       event_types: '["message"]',
       apply_markdown: 'false',
@@ -65,14 +70,14 @@ export function startCanary(options: CanaryOptions, log: Logger, metrics: Metric
     if (registered.status !== 200) throw new Error(`register was answered ${registered.status}`);
     const { queue_id, last_event_id } = registerSchema.parse(registered.body);
     let cursor = last_event_id;
-    isFollowing = true;
+    recipient = user_id;
     while (!stopping.signal.aborted) {
       try {
         const { status, body } = await client.request('GET', '/events', { queue_id, last_event_id: String(cursor) });
         if (body.code === 'BAD_EVENT_QUEUE_ID') {
           // Messages that were in flight to the lost queue will never arrive.
           waiting.clear();
-          isFollowing = false;
+          recipient = undefined;
           measured.polled('failed');
           return measured.queueLost();
         }
@@ -108,12 +113,12 @@ export function startCanary(options: CanaryOptions, log: Logger, metrics: Metric
 
   async function send(): Promise<void> {
     await pause(options.intervalMs);
-    if (!isFollowing) return;
+    if (recipient === undefined) return;
     const content = `canary ${me} ${Date.now()}`;
     const entry: { sentAt: number; acknowledgedAt?: number } = { sentAt: Date.now() };
     waiting.set(content, entry);
     try {
-      const form = { type: 'direct', to: JSON.stringify([options.email]), content };
+      const form = { type: 'direct', to: JSON.stringify([recipient]), content };
       const { status } = await client.request('POST', '/messages', form, content);
       measured.sent(status === 200 ? 'acknowledged' : status >= 500 ? 'unknown' : 'refused');
       if (status === 200) entry.acknowledgedAt = Date.now();

@@ -1,4 +1,4 @@
-import { commonConfig } from '@natter/service-kit';
+import { commonConfig, durationSetting, timerSetting } from '@natter/service-kit';
 import { z } from 'zod';
 
 export const canaryConfig = commonConfig
@@ -7,10 +7,8 @@ export const canaryConfig = commonConfig
     NATTER_CANARY_URL: z.url().describe('Address of Natter as clients use it'),
     NATTER_CANARY_EMAIL: z.string().describe("Address of the canary's user"),
     NATTER_CANARY_API_KEY: z.string().describe('API key of that user'),
-    NATTER_CANARY_INTERVAL_MS: z.coerce.number().int().min(500).default(10_000).describe('Pause between messages'),
-    NATTER_CANARY_PATIENCE_MS: z.coerce
-      .number()
-      .int()
+    NATTER_CANARY_INTERVAL_MS: timerSetting('milliseconds').min(500).default(10_000).describe('Pause between messages'),
+    NATTER_CANARY_PATIENCE_MS: durationSetting('milliseconds')
       .min(1_000)
       .default(15_000)
       .describe('Time after which an acknowledged message that has not arrived counts as undelivered'),

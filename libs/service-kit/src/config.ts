@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timerSetting } from './duration-settings.ts';
 
 /** Settings that every process has. */
 export const commonConfig = z.object({
@@ -51,9 +52,7 @@ export const commonConfig = z.object({
     .min(1)
     .default(10_240)
     .describe('Maximum total size of the uploaded files of a realm'),
-  NATTER_DRAIN_MS: z.coerce
-    .number()
-    .int()
+  NATTER_DRAIN_MS: timerSetting('milliseconds')
     .min(0)
     .default(500)
     .describe('How long a stopping process continues after it reports that it is not ready'),

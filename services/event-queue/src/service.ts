@@ -1,4 +1,4 @@
-import { commonConfig, type Owner, openOwner, type Process, type Running } from '@natter/service-kit';
+import { commonConfig, durationSetting, type Owner, openOwner, type Process, type Running } from '@natter/service-kit';
 import { z } from 'zod';
 import { startExpiry } from './expiry.ts';
 import { getLogKeysHandlers } from './get-log-keys.ts';
@@ -17,9 +17,7 @@ export const eventQueueConfig = commonConfig.extend({
     .min(1)
     .default(1_000)
     .describe('Maximum number of active event queues of a user'),
-  NATTER_LOG_RETENTION_HOURS: z.coerce
-    .number()
-    .int()
+  NATTER_LOG_RETENTION_HOURS: durationSetting('hours')
     .min(1)
     .default(72)
     .describe(

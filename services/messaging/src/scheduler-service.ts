@@ -3,6 +3,7 @@ import {
   commonConfig,
   createRealmPolicies,
   createUserVisibility,
+  durationSetting,
   Histogram,
   type Logger,
   openOwner,
@@ -10,6 +11,7 @@ import {
   type Running,
   repeat,
   type Stop,
+  timerSetting,
 } from '@natter/service-kit';
 import { z } from 'zod';
 import { readLeftChannels } from './message-flags/left-channels.ts';
@@ -30,13 +32,11 @@ import { startIndexing } from './search/indexing.ts';
 
 export const schedulerConfig = commonConfig.extend({
   NATTER_SCHEDULED_MAX_LATENESS_SECONDS: z
-    .preprocess((given) => (given === '' ? undefined : given), z.coerce.number().int().min(0).optional())
+    .preprocess((given) => (given === '' ? undefined : given), durationSetting('seconds').min(0).optional())
     .describe(
       'Scheduled messages that are later than this after an outage fail; without it they are sent however late',
     ),
-  NATTER_RETENTION_INTERVAL_SECONDS: z.coerce
-    .number()
-    .int()
+  NATTER_RETENTION_INTERVAL_SECONDS: timerSetting('seconds')
     .min(1)
     .default(600)
     .describe('Interval of the search for messages older than the retention of their realm or channel'),

@@ -19,6 +19,8 @@ export async function start(): Promise<void> {
       NATTER_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       NATTER_TRACE_RATIO: '1',
+      // Below the default of NATTER_HEADERS_TIMEOUT_SECONDS.
+      NATTER_REQUEST_TIMEOUT_SECONDS: '10',
       CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: 'true',
     },
   });

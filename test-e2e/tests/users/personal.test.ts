@@ -175,6 +175,22 @@ test('a bot can regenerate its key, and its owner can read the new one', async (
   await bot.ok('GET', '/users/me');
 });
 
+test('the owner of a bot that ended its key is shown none, and can make a new one', async () => {
+  const { member } = realm;
+  const made = await member.ok('POST', '/bots', { full_name: 'Keyless', short_name: 'keyless', bot_type: 1 });
+  const bot = new Client(member, { ...made, email: `keyless-bot@${realm.host}`, full_name: 'Keyless' });
+  const queue = await member.queue({ event_types: ['realm_bot'] });
+  const [key] = (await bot.ok('GET', '/users/me/api_keys')).api_keys;
+  await bot.ok('DELETE', `/users/me/api_keys/${key.id}`);
+  expect((await queue.next(({ op }) => op === 'update')).bot).toEqual({ user_id: made.user_id, api_key: '' });
+  const shown = async () => (await member.ok('GET', `/bots/${made.user_id}/api_key`)).api_key;
+  expect(await shown()).toBe('');
+  const { bots } = await member.ok('GET', '/bots');
+  expect(bots.find(({ full_name }: Json) => full_name === 'Keyless')).toMatchObject({ api_key: '' });
+  const { api_key } = await member.ok('POST', `/bots/${made.user_id}/api_key/regenerate`);
+  expect(await shown()).toBe(api_key);
+});
+
 test('the response to giving a bot away contains the visible address of its new owner', async () => {
   const { member, administrator } = realm;
   const shy = await realm.person();

@@ -1,4 +1,4 @@
-import { commonConfig } from '@natter/service-kit';
+import { commonConfig, timerSetting } from '@natter/service-kit';
 import { z } from 'zod';
 
 export const gatewayConfig = commonConfig.extend({
@@ -46,6 +46,7 @@ export const gatewayConfig = commonConfig.extend({
   NATTER_QUIET_LAG_MS: z.coerce
     .number()
     .positive()
+    .max(3_600_000)
     .default(0.5)
     .describe(
       'Mean time that messages wait because of long turns of event loops, above which the organization that uses most is held back while others are served',
@@ -96,27 +97,21 @@ export const gatewayConfig = commonConfig.extend({
     .describe(
       'Maximum number of open connections from one address (IPv6: one /64 network; a /48 network may have a quarter of all connections, or as many as one address if that is more); trusted proxies are exempt',
     ),
-  NATTER_HEADERS_TIMEOUT_SECONDS: z.coerce
-    .number()
-    .int()
+  NATTER_HEADERS_TIMEOUT_SECONDS: timerSetting('seconds')
     .min(1)
     .default(15)
-    .describe('Maximum time for the headers of a request, also on a new connection'),
-  NATTER_REQUEST_TIMEOUT_SECONDS: z.coerce
-    .number()
-    .int()
+    .describe(
+      'Maximum time for the headers of a request, also on a new connection; at most NATTER_REQUEST_TIMEOUT_SECONDS',
+    ),
+  NATTER_REQUEST_TIMEOUT_SECONDS: timerSetting('seconds')
     .min(1)
     .default(600)
     .describe('Maximum time for a whole request with its body'),
-  NATTER_KEEP_ALIVE_SECONDS: z.coerce
-    .number()
-    .int()
+  NATTER_KEEP_ALIVE_SECONDS: timerSetting('seconds')
     .min(1)
     .default(75)
     .describe('How long a connection stays open between two requests'),
-  NATTER_STALL_SECONDS: z.coerce
-    .number()
-    .int()
+  NATTER_STALL_SECONDS: timerSetting('seconds')
     .min(1)
     .default(20)
     .describe(

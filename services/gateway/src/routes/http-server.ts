@@ -78,10 +78,7 @@ export function createHttpServer(options: {
     serverFactory: (handle) =>
       createServer(
         {
-          keepAliveTimeout: config.NATTER_KEEP_ALIVE_SECONDS * 1_000,
-          requestTimeout: config.NATTER_REQUEST_TIMEOUT_SECONDS * 1_000,
-          headersTimeout: config.NATTER_HEADERS_TIMEOUT_SECONDS * 1_000,
-          connectionsCheckingInterval: Math.min(5_000, config.NATTER_HEADERS_TIMEOUT_SECONDS * 500),
+          ...timeoutsOf(config),
           maxHeaderSize: maxHeaderBytes,
           // Node would respond without the JSON envelope; `checkHost` requires the header.
           requireHostHeader: false,
@@ -164,6 +161,18 @@ export function createHttpServer(options: {
       clearTimeout(timer);
       await app.close().catch(() => undefined);
     },
+  };
+}
+
+/** Node.js refuses a longer time for the headers than for the whole request. */
+function timeoutsOf(config: GatewayConfig) {
+  const requestTimeout = config.NATTER_REQUEST_TIMEOUT_SECONDS * 1_000;
+  const headersTimeout = Math.min(config.NATTER_HEADERS_TIMEOUT_SECONDS * 1_000, requestTimeout);
+  return {
+    keepAliveTimeout: config.NATTER_KEEP_ALIVE_SECONDS * 1_000,
+    requestTimeout,
+    headersTimeout,
+    connectionsCheckingInterval: Math.min(5_000, headersTimeout / 2),
   };
 }
 

@@ -8,6 +8,7 @@ import { readBots } from '../model/bot-row.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { createApiKey } from '../model/credentials/passwords.ts';
 import { lockAccount } from '../model/find-account.ts';
+import { revokeKeys } from './revoke-keys.ts';
 
 const keyRow = z.object({
   id: z.number(),
@@ -37,12 +38,7 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
 
     handleWrite(userOperations.revokeApiKey, async (context, params) =>
       context.write(async (work) => {
-        const { userId } = context.actor;
-        const ended = await work.run(
-          sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId} AND id = ${params.key_id}`,
-        );
-        if (ended === 0) throw badRequest('No such API key');
-        announceRevoked(work, userId);
+        if ((await revokeKeys(work, context.actor.userId, params.key_id)) === 0) throw badRequest('No such API key');
         return {};
       }),
     ),

@@ -60,7 +60,7 @@ export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal
     const sealed = await sealAnew();
     log.info(
       { count: sealed },
-      'keys sealed anew; no process needs NATTER_BOT_KEY_SECRET_PREVIOUS any more when this is 0',
+      'keys sealed anew; when this is 0, no stored key needs NATTER_BOT_KEY_SECRET_PREVIOUS any more',
     );
   };
   const onError = (error: unknown): void => log.warn({ err: error }, 'converting stored keys failed');

@@ -1,9 +1,8 @@
 import { userOperations } from '@natter/contracts';
-import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
-import { announceRevoked } from '../model/api-keys.ts';
 import { lockAccount } from '../model/find-account.ts';
 import { idOf } from '../model/id-of-email.ts';
+import { revokeKeys } from './revoke-keys.ts';
 
 export function revokeApiKeysHandlers({ database, background }: Owner): Handlers {
   return [
@@ -12,9 +11,7 @@ export function revokeApiKeysHandlers({ database, background }: Owner): Handlers
       return background(meta.realmId, async (work) => {
         // Keys that other units add are committed before this one deletes them.
         await lockAccount(work, userId);
-        const revoked = await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId}`);
-        announceRevoked(work, userId);
-        return { revoked };
+        return { revoked: await revokeKeys(work, userId) };
       });
     }),
   ];

@@ -1,13 +1,11 @@
-import { commonConfig } from '@natter/service-kit';
+import { commonConfig, durationSetting } from '@natter/service-kit';
 import { z } from 'zod';
 
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 export const usersConfig = commonConfig.extend({
   WEB_PUBLIC_STREAMS_ENABLED: flag.prefault('true').describe('Whether realms may have web-public channels'),
-  INVITATION_LINK_VALIDITY_MINUTES: z.coerce
-    .number()
-    .int()
+  INVITATION_LINK_VALIDITY_MINUTES: durationSetting('minutes')
     .min(1)
     .default(14_400)
     .describe('Default validity of an invitation'),
@@ -17,15 +15,11 @@ export const usersConfig = commonConfig.extend({
     .min(1)
     .default(5)
     .describe('Wrong passwords for an account from one network before further attempts have to wait, longer each time'),
-  NATTER_SESSION_IDLE_SECONDS: z.coerce
-    .number()
-    .int()
+  NATTER_SESSION_IDLE_SECONDS: durationSetting('seconds')
     .min(300)
     .default(14 * 86_400)
     .describe('How long the session of a browser lasts without a request'),
-  NATTER_SESSION_MAX_SECONDS: z.coerce
-    .number()
-    .int()
+  NATTER_SESSION_MAX_SECONDS: durationSetting('seconds')
     .min(300)
     .default(90 * 86_400)
     .describe('How long the session of a browser lasts at most'),
@@ -61,7 +55,7 @@ export const usersConfig = commonConfig.extend({
     .string()
     .optional()
     .describe(
-      'The previous secret: values encrypted with it are decrypted, and encrypted again when the service starts',
+      'The other secret while NATTER_BOT_KEY_SECRET is rotated, the next or the previous one: values encrypted with it are decrypted, and encrypted again when the service starts',
     ),
 });
 export type UsersConfig = z.output<typeof usersConfig>;
