@@ -182,8 +182,36 @@ describe('after an outage of 30 hours, with a retention of 24 hours', () => {
     expect([await numbersOf(9), await outages()]).toEqual([[3, 4], 0]);
   });
 
-  test('an outage that was measured with a clock that was ahead does not count', async () => {
+  test('an outage whose end two processes see is recorded once', async () => {
+    const other = openDatabase(serviceUrl(servers.postgresUrl, 'event_queue', 'secret'), 2);
+    const holder = new pg.Client(servers.postgresUrl);
+    await holder.connect();
+    await admin.query("UPDATE event_queue.alive SET at = now() - interval '30 hours'");
+    await holder.query('BEGIN; SELECT FROM event_queue.alive FOR UPDATE');
+    const marked = [markService(database), markService(other)];
+    const waiting = "SELECT FROM pg_stat_activity WHERE usename = 'natter_event_queue' AND wait_event_type = 'Lock'";
+    await expect.poll(async () => (await admin.query(waiting)).rowCount).toBe(2);
+    await holder.end();
+    await Promise.all(marked);
+    await other.close();
+    expect(await outages()).toBe(1);
+    await admin.query('DELETE FROM event_queue.outage');
+  });
+
+  test('an outage counts up to now while its end is ahead because the clock was set back by seconds', async () => {
     const name = await moveTo(-2, 9, [3, 3]);
+    await admin.query(
+      "INSERT INTO event_queue.outage VALUES (now() - interval '30 hours', now() + interval '30 seconds'), (now() + interval '20 seconds', now() + interval '30 seconds')",
+    );
+    await untilService();
+    expect((await endPartitions(database, hours))?.dropped).toEqual([]);
+    expect([await numbersOf(9), await outages()]).toEqual([[3, 4], 2]);
+    await admin.query('DELETE FROM event_queue.outage');
+    expect((await endPartitions(database, hours))?.dropped).toEqual([name]);
+  });
+
+  test('an outage that was measured with a clock that was ahead does not count', async () => {
+    const name = await moveTo(-2, 9, [4, 4]);
     await admin.query("INSERT INTO event_queue.outage VALUES (now() - interval '1 hour', now() + interval '9 days')");
     await untilService();
     expect((await endPartitions(database, hours))?.dropped).toEqual([name]);

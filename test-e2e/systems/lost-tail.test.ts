@@ -266,6 +266,16 @@ test('when Postgres and Redis lose the tail, gateways that delivered it end the 
   await expectNewBeginning(...lost, after);
 });
 
+test('queues end also if the process that began a new epoch was killed before it ended them', async () => {
+  const queue = await register(['message']);
+  const kept = await send('kept');
+  const last = await eventually(async () => (await poll(queue.queue_id, -1)).body.events?.at(-1)?.id as number);
+  await asAdmin((admin) => admin.run(sql.unsafe`SELECT log.new_epoch(1, number, epoch) FROM log.position(1)`));
+  const after = await send('after');
+  await expectEnd(queue.queue_id, last);
+  await expectNewBeginning(kept, after);
+});
+
 describe('a standby that lags behind', () => {
   let standby: Servers;
   let redis: LogRedis;

@@ -4,6 +4,7 @@ import { migrate, readMigrations, serviceUrl, untilMigrated } from '@natter/data
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import released from '../../libs/database/released-migrations.json' with { type: 'json' };
 import { dataDirectory } from '../open-system.ts';
 
 let servers: Servers;
@@ -176,6 +177,85 @@ test('each migration grants the rights of the services before the next one, for 
     url.href,
   );
   await migrate(url.href, 'secret', () => undefined);
+});
+
+const ownSchemas = "'log', 'users', 'channels', 'messaging', 'presence', 'event_queue'";
+/** The parts of the schema that statements may name, and the columns that an insert must name. */
+const parts = `
+  WITH own AS (SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname IN (${ownSchemas}) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition),
+  attribute AS (SELECT a.* FROM own JOIN pg_attribute a ON a.attrelid = own.oid AND a.attnum > 0 AND NOT a.attisdropped)
+  SELECT 'column' AS kind, attrelid::regclass::text AS of, format('%s %s', attname, format_type(atttypid, atttypmod)) AS text FROM attribute
+  UNION ALL SELECT 'required', attrelid::regclass::text, attname FROM attribute WHERE attnotnull AND NOT atthasdef AND attidentity = ''
+  UNION ALL SELECT 'unique', indrelid::regclass::text, regexp_replace(pg_get_indexdef(indexrelid), '^.* USING', '')
+    FROM pg_index JOIN own ON own.oid = indrelid WHERE indisunique
+  UNION ALL SELECT 'function', p.oid::regprocedure::text, pg_get_function_result(p.oid)
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname IN (${ownSchemas}) AND p.prorettype <> 'trigger'::regtype`;
+
+test('the previous release finds all that its migrations created, and need not name a column that it does not know', async () => {
+  await inPostgres('CREATE DATABASE upgraded');
+  const url = new URL(servers.postgresUrl);
+  url.pathname = '/upgraded';
+  await inPostgres(
+    `CREATE TABLE public.migration (name text PRIMARY KEY, checksum text, applied_at timestamptz NOT NULL DEFAULT now());
+    CREATE TABLE public.released (kind text, of text, text text);
+    CREATE FUNCTION public.note_parts() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO public.released ${parts};
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER note_parts AFTER INSERT ON public.migration FOR EACH ROW
+      WHEN (NEW.name = '${Object.keys(released).sort().at(-1)}') EXECUTE FUNCTION public.note_parts();`,
+    url.href,
+  );
+  await migrate(url.href, 'secret', () => undefined);
+  const lines = (rows: Record<string, unknown>[]) =>
+    rows.map(({ kind, of, text }) => `${kind} of ${of}: ${text}`).sort();
+  const before = await inPostgres('SELECT * FROM public.released', url.href);
+  const after = await inPostgres(parts, url.href);
+  const [linesBefore, linesAfter] = [new Set(lines(before)), new Set(lines(after))];
+  const named = lines(before.filter(({ kind }) => kind !== 'required'));
+  expect(named.length).toBeGreaterThan(500);
+  expect(named.filter((line) => !linesAfter.has(line))).toEqual([]);
+  const tables = new Set(before.map(({ of }) => of));
+  const required = lines(after.filter(({ kind, of }) => kind === 'required' && tables.has(of)));
+  expect(required.filter((line) => !linesBefore.has(line))).toEqual([]);
+});
+
+test('the previous release reads the names that this release stores, and does not replace them with earlier ones', async () => {
+  const url = serviceUrl(servers.postgresUrl, 'messaging', 'secret');
+  const names = () =>
+    inPostgres(
+      `SELECT (SELECT full_name FROM messaging.standing WHERE realm_id = 21) AS person,
+        (SELECT name FROM messaging.group_name WHERE realm_id = 21) AS group`,
+      url,
+    );
+  // The previous release may apply an event to one projection before the other.
+  const former = (name: string) =>
+    inPostgres(
+      `INSERT INTO messaging.standing (realm_id, user_id, full_name, role, bot_owner_id) VALUES (21, 1, '${name}', 400, NULL) ON CONFLICT DO NOTHING;
+      UPDATE messaging.standing SET full_name = coalesce('${name}', full_name), role = coalesce(NULL::int, role) WHERE realm_id = 21 AND user_id = 1;
+      INSERT INTO messaging.group_name (realm_id, group_id, name) VALUES (21, 1, '${name}')
+      ON CONFLICT (realm_id, group_id) DO UPDATE SET name = excluded.name`,
+      url,
+    );
+  await former('first');
+  expect(await names()).toEqual([{ person: 'first', group: 'first' }]);
+  await inPostgres(
+    `INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot) VALUES (21, 1, '', 'second', true, false);
+    INSERT INTO messaging.user_group (realm_id, group_id, name, is_deactivated, can_mention) VALUES (21, 1, 'second', false, '1')`,
+    url,
+  );
+  expect(await names()).toEqual([{ person: 'second', group: 'second' }]);
+  await inPostgres(
+    "UPDATE messaging.person SET full_name = 'third' WHERE realm_id = 21; UPDATE messaging.user_group SET name = 'third' WHERE realm_id = 21",
+    url,
+  );
+  await former('second');
+  expect(await names()).toEqual([{ person: 'third', group: 'third' }]);
+  await inPostgres('DELETE FROM messaging.standing WHERE realm_id = 21', url);
+  await inPostgres('INSERT INTO messaging.standing (realm_id, user_id, role) VALUES (21, 1, 400)', url);
+  expect(await names()).toEqual([{ person: 'third', group: 'third' }]);
 });
 
 test('the owners of the log and its functions are restored after a dump without owners', async () => {

@@ -1,7 +1,9 @@
-import { badRequest, ChatError } from '@natter/contracts';
+import { badRequest, ChatError, operations } from '@natter/contracts';
 import type { Answer, Answers, Claim } from '@natter/database';
 import { expect, test } from 'vitest';
+import released from '../../contracts/released-requests.json' with { type: 'json' };
 import { answerOnce, claimBesideOther } from './answer-once.ts';
+import { fingerprintOf } from './released-requests.ts';
 
 const claim = (): Claim => ({ userId: 1, namedBy: 'call', key: 'call:1', fingerprint: '' });
 
@@ -94,4 +96,15 @@ test('only a local id that named another request gets a second key, and only onc
   expect(other && claimBesideOther(other, reused)).toBeUndefined();
   expect(claimBesideOther(local, badRequest('Invalid channel'))).toBeUndefined();
   expect(claimBesideOther({ ...local, namedBy: 'key', key: 'key:a' }, reused)).toBeUndefined();
+});
+
+test('a request has the fingerprint that the previous release stores for it, so it may be repeated during an upgrade', () => {
+  const known: Readonly<Record<string, { required: string[]; requests?: unknown[] }>> = released;
+  const requests = operations.flatMap((operation) => {
+    const recorded = (known[operation.name]?.requests ?? []) as [Record<string, unknown>, string][];
+    return recorded.map(([given, fingerprint]) => ({ operation, given, fingerprint }));
+  });
+  expect(requests.length).toBeGreaterThan(100);
+  for (const { operation, given, fingerprint } of requests)
+    expect([operation.name, given, fingerprintOf(operation, given)]).toEqual([operation.name, given, fingerprint]);
 });

@@ -50,7 +50,8 @@ function identityOf(
   const sent = withoutFileKey(operation, params);
   // Processes of the previous release, which run beside this one during an upgrade, know only a fingerprint of all
   // parameters in the order of the contract. The next release can store the one that does not depend on the contract.
-  const [stored, ...former] = fingerprint(`${operation.name} ${JSON.stringify(sent)}`);
+  const known = operation.formerParams?.(sent) ?? sent;
+  const [stored, ...former] = fingerprint(`${operation.name} ${JSON.stringify(known)}`);
   const otherFingerprints = () => [...former, ...fingerprint(requestText(operation, sent))];
   return { fingerprint: stored, otherFingerprints };
 }

@@ -39,7 +39,6 @@ test('the texts of requests stay the same from release to release', () => {
   const subscription = {
     subscriptions: [{ name: 'general', description: '' }],
     announce: false,
-    send_new_subscription_messages: true,
   };
   expect(requestText(channelOperations.subscribe, subscription)).toBe(
     'subscribe {"subscriptions":[{"description":"","name":"general"}]}',

@@ -82,15 +82,18 @@ async function endOutage(database: Database, at: string): Promise<void> {
 }
 
 /**
- * The outages, with the present one, that the last hours of service contain. Those that seem to end in the future were measured
- * with a wrong clock.
+ * An outage that ends after this time was measured with a wrong clock. One that ends before it, but in the future, was followed
+ * by a small backward step of the clock.
  */
+const furthestEnd = sql.fragment`clock_timestamp() + interval '1 hour'`;
+
+/** The outages up to now, with the present one, that the last hours of service contain. */
 const outagesWithin = (hours: number): Fragment => sql.fragment`
   SELECT from_at, to_at FROM (
     SELECT from_at, to_at, now() - to_at - coalesce(sum(to_at - from_at) OVER (
       ORDER BY to_at DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), '0') AS served_since
     FROM (
-      SELECT from_at, to_at FROM event_queue.outage WHERE to_at <= clock_timestamp()
+      SELECT from_at, greatest(from_at, least(to_at, now())) AS to_at FROM event_queue.outage WHERE to_at < ${furthestEnd}
       UNION ALL SELECT at, now() FROM event_queue.alive WHERE at < now() - make_interval(secs => ${outageSeconds})) every) counted
   WHERE served_since < make_interval(hours => ${hours})`;
 

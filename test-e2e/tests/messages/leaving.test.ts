@@ -89,6 +89,23 @@ test('registers and changes of other channels do not wait until the messages of 
   await expect.poll(() => unreadOf(last)).toBe(before[people.indexOf(last)]);
 });
 
+test('messages of a channel that a user left become read, also if the process that marks them is cut off', async () => {
+  const { people, before, leave, leaving } = await openCrowded();
+  const last = people.toSorted((a, b) => a.user_id - b.user_id).at(-1) as Client;
+  await whileFlagsAreHeld(last, async (holder) => {
+    await leave();
+    await expect.poll(leaving).toBe(1);
+    const { rows } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const cutOff = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))';
+    await connected((admin) =>
+      expect.poll(async () => (await admin.query(cutOff, [rows[0]?.pid])).rowCount).toBeGreaterThan(0),
+    );
+    expect(await leaving()).toBe(1);
+  });
+  await expect.poll(leaving).toBe(0);
+  await expect.poll(() => unreadOf(last)).toBe(before[people.indexOf(last)]);
+});
+
 test('messages of a channel that a user left become read, also if they are moved to a private channel meanwhile', async () => {
   const { realm, people, before, firstId, leave, leaving } = await openCrowded();
   const { owner } = realm;

@@ -214,6 +214,44 @@ test('a message after several changes of a mute that messaging applies later is 
   await read(queue);
 });
 
+test.each(['another event', 'the end of the mute'])(
+  'a message beside a mute whose event the previous release handled again is corrected with %s',
+  async (later) => {
+    const isEnd = later === 'the end of the mute';
+    const queue = await queueOf(realm.member);
+    const sent = await whileHeld(async (holder) => {
+      await mute();
+      const id = await tell();
+      const { rows } = await holder.query<{ number: string }>(
+        "SELECT max(number) AS number FROM log.event WHERE realm_id = $1 AND type = 'muted_users'",
+        [realm.id],
+      );
+      const number = rows[0]?.number;
+      // The first transaction of this release.
+      await holder.query(
+        'INSERT INTO messaging.mute_period (realm_id, user_id, muted_id, from_id) VALUES ($1, $2, $3, $4)',
+        [realm.id, realm.member.user_id, realm.member2.user_id, number],
+      );
+      await holder.query(
+        `INSERT INTO messaging.mute_change (realm_id, muted_id, number, corrected, through) VALUES ($1, $2, $3, $3, log.last_number($1))
+         ON CONFLICT (realm_id, muted_id) DO UPDATE
+           SET number = excluded.number, corrected = excluded.corrected, through = excluded.through`,
+        [realm.id, realm.member2.user_id, number],
+      );
+      // The previous release finds the periods as the event says, and passes it.
+      await holder.query("UPDATE messaging.consumer SET position = $2 WHERE realm_id = $1 AND name = 'periods'", [
+        realm.id,
+        number,
+      ]);
+      return id;
+    });
+    await (isEnd ? unmute() : channel(realm.owner, [realm.owner]));
+    await expectUnread(queue, () => []);
+    expect(await announced(queue)).toEqual([sent]);
+    if (!isEnd) await unmute();
+  },
+);
+
 test('messages that are sent before messaging applies a mute become read in several transactions', async () => {
   const queue = await queueOf(realm.member);
   const [first, number] = await whileHeld(async (holder) => {

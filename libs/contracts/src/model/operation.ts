@@ -105,6 +105,11 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   weight: number;
   /** The weight of these parameters, added to `weight`. For operations whose work grows with a parameter. */
   weigh?(params: ParamValues<P>): number;
+  /**
+   * The parameters as the previous release fingerprints them: with defaults of parameters that were removed, in the order of
+   * its contract.
+   */
+  formerParams?(params: ParamValues<P>): Record<string, unknown>;
   /** How long the caller waits, in milliseconds. */
   deadlineMs: number;
 }

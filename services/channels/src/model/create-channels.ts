@@ -26,7 +26,7 @@ import { checkMayBeWebPublic } from './web-public.ts';
 
 /** The initial configuration, with the parameters shared by both ways to create a channel. */
 type CreationParams = Omit<ParamsOf<typeof channelOperations.createChannel>, 'name' | 'description' | 'subscribers'>;
-type Decided = 'announce' | 'invite_only' | 'is_web_public' | 'is_default_stream' | 'send_new_subscription_messages';
+type Decided = 'announce' | 'invite_only' | 'is_web_public' | 'is_default_stream';
 export type Configuration = Pick<CreationParams, Decided> & Partial<Omit<CreationParams, Decided>>;
 
 /** For channels that are created without one. */
@@ -35,7 +35,6 @@ export const plainConfiguration: Configuration = {
   invite_only: false,
   is_web_public: false,
   is_default_stream: false,
-  send_new_subscription_messages: true,
 };
 
 export interface NewChannel {

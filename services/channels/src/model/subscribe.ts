@@ -90,7 +90,7 @@ export async function subscribe(
     };
   });
   const count = joinings.reduce((sum, { added }) => sum + added.length, 0);
-  const { send_new_subscription_messages: mayNotify } = configuration;
+  const { send_new_subscription_messages: mayNotify = true } = configuration;
   const isFew = count <= limits.bulkNewSubscriptionMessages;
   const notify =
     mayNotify && isFew ? principals.filter((id) => id !== actor.userId && !directory.people.get(id)?.isBot) : [];

@@ -53,6 +53,14 @@ test('the rules of this repository detect missing parts', async () => {
   expect(new Set(found.map((one) => (one as [string])[0]))).toEqual(new Set(Object.keys(ruleset.rules)));
 });
 
+test('a parameter has its default, whether its schema or the handler applies it', () => {
+  const subscribing = operations.find(({ operation }) => operation.operationId === 'subscribe')?.operation;
+  const body = subscribing?.requestBody as { content: Record<string, { schema: { properties: Json } }> } | undefined;
+  const [form] = Object.values(body?.content ?? {});
+  const { announce, send_new_subscription_messages } = form?.schema.properties ?? {};
+  expect([announce, send_new_subscription_messages]).toMatchObject([{ default: false }, { default: true }]);
+});
+
 test('a response lists all errors that share its status', () => {
   const editing = operations.find(({ operation }) => operation.operationId === 'update-message')?.operation;
   const response = (editing?.responses as Record<string, Json> | undefined)?.[400];

@@ -64,6 +64,8 @@ export const messagingProjections: readonly Projection[] = [
       role: 'a.role',
       bot_owner_id: 'a.bot_owner_id',
       created_by: 'a.created_by',
+      // Processes of the previous release use it; a trigger copies it from `person`.
+      full_name: 'a.full_name',
     },
     from: accounts,
   },
@@ -104,6 +106,15 @@ export const messagingProjections: readonly Projection[] = [
       can_mention: `coalesce(g.permissions->'can_mention_group',
         (SELECT to_jsonb(n.id) FROM users.user_group n WHERE n.realm_id = g.realm_id AND n.name = 'role:nobody'))`,
     },
+    from: 'users.user_group g',
+  },
+  // Processes of the previous release use it; a trigger copies it from `user_group`.
+  {
+    service: 'messaging',
+    table: 'messaging.group_name',
+    consumer: 'sending-copies',
+    events: ['user_group/add', 'user_group/update'],
+    columns: { realm_id: 'g.realm_id', group_id: 'g.id', name: 'g.name' },
     from: 'users.user_group g',
   },
   {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type BoundedValue, id, union } from '../../model/bounded.ts';
-import { bool, json, type Param, textOrJson } from '../../model/param.ts';
+import { bool, json, type Param, textOrJson, withDefault } from '../../model/param.ts';
 import {
   type ChannelPermission,
   groupSettingSchema,
@@ -31,7 +31,7 @@ export const creationParams = {
   message_retention_days: textOrJson(retentionSchema.optional()),
   topics_policy: textOrJson(z.enum(topicsPolicies).optional()),
   folder_id: json(id.nullish()),
-  send_new_subscription_messages: json(bool.default(true)),
+  send_new_subscription_messages: json(withDefault(bool.optional(), true)),
   ...ofEveryPermission(groupSettingSchema),
 };
 

@@ -20,7 +20,8 @@ const waitingMutes = 1_000;
  * committed after the first one, because it stores that the mutes changed (`mute_change`), and the last number up to then.
  */
 export async function mutesChanged(work: Work, event: Muted, number: number): Promise<Handled> {
-  const list = new Set(event.body.muted_users.map(({ id }) => id));
+  if (await correctEarlier(work)) return 'unfinished';
+  const list = listOf(event);
   const userIds = idsOf(event.audience.users);
   const changed = new Set<number>();
   for (const userId of userIds) for (const id of await changePeriods(work, number, userId, list)) changed.add(id);
@@ -28,7 +29,6 @@ export async function mutesChanged(work: Work, event: Muted, number: number): Pr
     await storeChange(work, number, event, [...changed]);
     return 'unfinished';
   }
-  if (await takeOver(work, number)) return 'unfinished';
   const applied = await work.any(sql.type(changeRow)`
     SELECT muted_id, corrected, through FROM messaging.mute_change
     WHERE realm_id = ${work.realmId} AND number = ${number} AND corrected < through ORDER BY muted_id`);
@@ -37,6 +37,26 @@ export async function mutesChanged(work: Work, event: Muted, number: number): Pr
     if (corrected < change.through) return 'unfinished';
   }
   return undefined;
+}
+
+const listOf = ({ body }: Muted): ReadonlySet<number> => new Set(body.muted_users.map(({ id }) => id));
+
+/**
+ * Corrects some messages of an event that the position has passed before all were corrected: a process of the previous release,
+ * which corrects none, handled the event after its first transaction here. Returns whether there is such an event.
+ */
+export async function correctEarlier(work: Work): Promise<boolean> {
+  const earlier = await work.maybeOne(sql.type(earlierRow)`
+    SELECT c.muted_id, c.number, c.corrected, c.through, e.event FROM messaging.mute_change c
+    CROSS JOIN LATERAL log.read_types(${work.realmId}, c.number - 1, c.number, ${sql.array(['muted_users'], 'text')}, 1) e
+    WHERE c.realm_id = ${work.realmId} AND c.corrected < c.through
+      AND c.number <= (SELECT position FROM messaging.consumer WHERE realm_id = ${work.realmId} AND name = 'periods')
+    LIMIT 1`);
+  if (!earlier) return false;
+  const { event, ...change } = earlier;
+  const userIds = idsOf(event.audience.users);
+  await correctSome(work, { ...change, userIds, isMuted: listOf(event).has(change.muted_id) });
+  return true;
 }
 
 /** Returns the users whose mute begins or ends. */
@@ -91,20 +111,10 @@ async function storeChange(work: Work, number: number, { audience, body }: Muted
   work.lockClock();
 }
 
-/** A process of the previous release, which stored no `through`, may have changed the periods. */
-async function takeOver(work: Work, number: number): Promise<boolean> {
-  const stored = sql.fragment`realm_id = ${work.realmId} AND number = ${number} AND through < number`;
-  const rows = await work.any(sql.type(mutedRow)`SELECT muted_id FROM messaging.mute_change WHERE ${stored}`);
-  if (rows.length === 0) return false;
-  work.numbered(sql.unsafe`
-    UPDATE messaging.mute_change SET corrected = number, through = log.last_number(${work.realmId}) WHERE ${stored}`);
-  work.lockClock();
-  return true;
-}
-
 const nextRow = mutedRow.extend({ number: z.number().nullable() });
 const changeRow = mutedRow.extend({ corrected: z.number(), through: z.number() });
 type Change = z.infer<typeof changeRow>;
+const earlierRow = changeRow.extend({ number: z.number(), event: z.custom<Muted>() });
 
 interface Correction extends Change {
   number: number;

@@ -4,7 +4,7 @@ import type { Owner } from '@natter/service-kit';
 import { announceMutesIn } from '../changed-mutes.ts';
 import { channelsAppeared, channelUpdated } from './channel-copy.ts';
 import { leaveChannels } from './leave-channels.ts';
-import { mutesChanged } from './mutes.ts';
+import { correctEarlier, mutesChanged } from './mutes.ts';
 
 /**
  * Maintains the periods of subscriptions and mutes, as intervals of log numbers, which determine the receivers of
@@ -26,6 +26,7 @@ export function periodsConsumer(owner: Owner): void {
         if (note) await leaveChannels(work, number, note.channel_ids, note.user_ids);
       },
     },
+    finish: async (work) => void (await correctEarlier(work)),
   });
 }
 
