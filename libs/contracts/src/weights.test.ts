@@ -9,6 +9,7 @@ function weightOf(name: string, params: Record<string, unknown>): number {
 }
 
 const ids = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+const links = (count: number): string => '[file](/user_uploads/1/ab/abcdefghijklmnopqrstuvwx/a.txt)'.repeat(count);
 const search = [{ operator: 'search', operand: 'word' }];
 const page = { num_before: 50, num_after: 50 };
 
@@ -57,7 +58,22 @@ test.each<[weight: number, name: string, params: Record<string, unknown>]>([
   [11, 'send-message', { type: 'direct', to: ids(250) }],
   [11, 'send-message', { type: 'private', to: ids(250).join(',') }],
   [11, 'create-scheduled-message', { type: 'direct', to: ids(250) }],
-  [11, 'edit-scheduled-message', { to: ids(250) }],
+  [1, 'send-message', { type: 'channel', to: 1, content: links(9) }],
+  [11, 'send-message', { type: 'channel', to: 1, content: links(100) }],
+  [11, 'send-message', { type: 'channel', to: 1, content: links(1_000) }],
+  [21, 'send-message', { type: 'direct', to: ids(250), content: links(100) }],
+  [12, 'update-message', { propagate_mode: 'change_one', content: links(100) }],
+  [11, 'create-scheduled-message', { type: 'channel', to: 1, content: links(100) }],
+  [12, 'edit-scheduled-message', { to: 1, content: links(100) }],
+  [1, 'update-presence', { ping_only: true }],
+  [3, 'update-presence', { ping_only: false }],
+  [1, 'update-user-group', { name: 'x' }],
+  [5, 'update-user-group', { deactivated: true }],
+  [10, 'update-user-group', { deactivated: false }],
+  [3, 'create-reminder', { note: links(20) }],
+  [3, 'update-user-topic', {}],
+  [3, 'update-muted-topic', {}],
+  [12, 'edit-scheduled-message', { to: ids(250) }],
   [11, 'set-typing', { type: 'direct', to: ids(250) }],
   [10, 'update-bot', {}],
   [12, 'update-bot', { file: 'x' }],

@@ -1,5 +1,6 @@
 import { createDatabase, type Database, sql } from '@natter/database';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import type { Answer } from '../../api.ts';
 import { requestOnce } from '../../patience.ts';
 import { mails, system } from './system.ts';
@@ -48,11 +49,21 @@ const owner = async (method: string, path: string, form: Record<string, unknown>
 const receivedBy = (address: string) => mails.received.filter(({ to }) => to.includes(address));
 
 let people = 0;
+const password = 'a rather good password';
 async function person(): Promise<string> {
   const email = `limited${++people}@natter.example`;
-  await owner('POST', '/users', { email, password: 'a rather good password', full_name: `Limited ${people}` });
+  await owner('POST', '/users', { email, password, full_name: `Limited ${people}` });
   return email;
 }
+
+const countRow = z.object({ kind: z.string(), subject: z.string(), sent: z.number() });
+/** The mails that were sent today, and those of tomorrow, by kind and subject. */
+async function sentOf(database: Database, kind: string): Promise<Record<string, number>> {
+  const rows = await database.any(sql.type(countRow)`
+    SELECT kind, subject, sum(sent)::int AS sent FROM users.mail_count WHERE kind LIKE ${`% ${kind}`} GROUP BY kind, subject`);
+  return Object.fromEntries(rows.map((row) => [`${row.kind} ${row.subject}`, row.sent]));
+}
+const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
 
 test('the limit of password reset links per organization is not revealed and does not affect other mails', async () => {
   const [limited, later] = [await person(), await person()];
@@ -105,6 +116,59 @@ test('the limits of links to join respond alike for addresses with and without a
       expect((await join('192.0.2.205', 'often-asked@natter.example')).text).toContain('a link is on its way');
     });
     expect([...receivedBy('refused-here@natter.example'), ...receivedBy('often-asked@natter.example')]).toEqual([]);
+  } finally {
+    await owner('PATCH', '/realm', { invite_links_verify_email: false });
+  }
+});
+
+test('notices above the limit of one person use up no mails of the organization', async () => {
+  const email = await person();
+  await withSent('address login', email, 10, async (database) => {
+    const found = z.object({ id: z.number() });
+    const { id } = await database.one(sql.type(found)`
+      UPDATE users.account SET joined_at = now() - interval '1 hour' WHERE email = ${email} RETURNING id`);
+    const before = await sentOf(database, 'login');
+    const { status } = await post('/api/v1/fetch_api_key', '192.0.2.206', { username: email, password });
+    expect(status).toBe(200);
+    expect(sumOf(await sentOf(database, 'login'))).toBe(sumOf(before));
+    await withSent('address deactivation', email, 10, async () => {
+      const noticed = sumOf(await sentOf(database, 'deactivation'));
+      await owner('DELETE', `/users/${id}`, { deactivation_notification_comment: 'Goodbye.' });
+      expect(sumOf(await sentOf(database, 'deactivation'))).toBe(noticed);
+    });
+  });
+  expect(receivedBy(email)).toEqual([]);
+});
+
+test('a link to join that verifies addresses does the same work for an address with an account', async () => {
+  const known = await person();
+  const path = new URL((await owner('POST', '/invites/multiuse')).invite_link).pathname.replace(/\/$/, '');
+  await owner('PATCH', '/realm', { invite_links_verify_email: true });
+  try {
+    await withSent('network link', '192.0.2.207', 0, async (database) => {
+      const countedRow = z.object({ invitations: z.number() });
+      const effectOf = async (email: string) => {
+        const [before, mailed] = [await sentOf(database, 'link'), receivedBy(email).length];
+        const answer = await post(path, '192.0.2.207', { email });
+        const { link, text } = await mails.next(email);
+        const after = await sentOf(database, 'link');
+        const { invitations } = await database.one(sql.type(countedRow)`
+          SELECT count(*)::int AS invitations FROM users.invitation WHERE email = ${email}`);
+        const effect = {
+          answer,
+          invitations,
+          mails: receivedBy(email).length - mailed,
+          counts: sumOf(after) - sumOf(before),
+        };
+        return { effect, link, text };
+      };
+      const [unknown, ofKnown] = [await effectOf('unknown-to-all@natter.example'), await effectOf(known)];
+      expect(ofKnown.effect).toEqual(unknown.effect);
+      expect(unknown.effect).toMatchObject({ invitations: 1, mails: 1, counts: 3 });
+      expect(unknown.link).toContain('/accounts/do_confirm/');
+      expect(ofKnown.link).toBe(`${system.url}/accounts/password/reset`);
+      expect(ofKnown.text).not.toContain('do_confirm');
+    });
   } finally {
     await owner('PATCH', '/realm', { invite_links_verify_email: false });
   }

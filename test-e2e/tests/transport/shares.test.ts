@@ -132,6 +132,27 @@ test('the members of all groups of one user have a limit', async () => {
   expect((await add(member2, 3)).status).toBe(200);
 });
 
+test('people who ask for invitations through a link use up no invitations of the member who made it', async () => {
+  const realm = await openRealm();
+  const { owner, member } = realm;
+  const create_multiuse_invite_group = { new: { direct_members: [member.user_id], direct_subgroups: [] } };
+  await owner.ok('PATCH', '/realm', { create_multiuse_invite_group, invite_links_verify_email: true });
+  const { invite_link } = await member.ok('POST', '/invites/multiuse');
+  const form = { email: 'asks@natter.example', full_name: 'Asks', password: 'a long password' };
+  const asked = await realm.spectator.post('/join', { key: invite_link.split('/').at(-2), ...form });
+  expect(asked.body.is_mail_sent).toBe(true);
+  const rows = (condition: string) => ({
+    table: 'users.invitation',
+    where: `realm_id = ${realm.id} AND link_id ${condition}`,
+  });
+  await copyRow(rows('IS NOT NULL'), 2_500, { key: "'asked ' || n || ' of ' || (t.realm_id)" });
+  const invite = (to: string) => member.post('/invites', { invitee_emails: `${to}@natter.example`, stream_ids: [] });
+  expect((await invite('one')).status).toBe(200);
+  await copyRow(rows('IS NULL'), 2_498, { key: "'made ' || n || ' of ' || (t.realm_id)" });
+  const full = [400, 'BAD_REQUEST', 'Too many open or recent invitations of one user (limit: 2500)'];
+  expect(refusalOf(await invite('two'))).toEqual(full);
+});
+
 /** Additions of a user to messages of others. */
 const additions = {
   reactions: {

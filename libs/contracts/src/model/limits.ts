@@ -145,8 +145,10 @@ export const perRequest = {
   invitations: 200,
   /** People whom one direct message names: each of them gets all of their names and addresses with it. */
   recipients: 250,
+  /** Files to which one message refers: the owner of each gets an event. */
+  linkedFiles: 100,
   /** IDs of participants in the details of messages that become unread by one request. */
-  participantsOfUnread: 200_000,
+  participantsOfUnread: 50_000,
   /** Terms of a narrow. */
   narrowTerms: 100,
   /** UTF-16 units of all searches of a narrow. */

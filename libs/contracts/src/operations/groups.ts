@@ -51,6 +51,8 @@ const membersPerUnit = 200;
 
 /** The added weight of a deactivation, which searches the permissions of all channels and groups. */
 const usesWeight = 4;
+/** The added weight of a reactivation, which announces all members of the group. */
+const membersWeight = 9;
 
 const user_group_id = json(id);
 const path = '/user_groups/{user_group_id}';
@@ -91,7 +93,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'PATCH', path },
     summary: 'Rename a user group, change its description or permissions, or bring it back.',
-    weigh: ({ deactivated }) => (deactivated ? usesWeight : 0),
+    weigh: ({ deactivated }) => (deactivated === undefined ? 0 : deactivated ? usesWeight : membersWeight),
     params: {
       user_group_id,
       name: text(string(1_000).describe('The new name of the group, at most 100 characters.').optional()),

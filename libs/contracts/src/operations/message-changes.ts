@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bigId, id, list, string, union } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text, textOrJson } from '../model/param.ts';
-import { recipientsWeight } from './messaging.ts';
+import { linkedFilesWeight, recipientsWeight } from './messaging.ts';
 import { attachmentSchema } from './uploads.ts';
 
 const messageId = json(bigId);
@@ -32,7 +32,7 @@ export const messageChangeOperations = {
     http: { method: 'PATCH', path: '/messages/{message_id}' },
     summary: "Change a message's content, topic or channel.",
     weight: 2,
-    weigh: ({ propagate_mode }) => (propagate_mode === 'change_one' ? 0 : 3),
+    weigh: ({ propagate_mode, content }) => (propagate_mode === 'change_one' ? 0 : 3) + linkedFilesWeight(content),
     params: {
       message_id: messageId,
       topic: text(string(1_000).optional(), 'subject'),

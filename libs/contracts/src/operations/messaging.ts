@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bigId, list, number, string, union } from '../model/bounded.ts';
-import { limits } from '../model/limits.ts';
+import { limits, perRequest } from '../model/limits.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text, textOrJson } from '../model/param.ts';
 
@@ -39,6 +39,12 @@ export function recipientsWeight(type: z.output<typeof messageType> | undefined,
   return count / recipientsPerUnit;
 }
 
+const linkedFilesPerUnit = 10;
+
+/** The weight of the files that a text links: the owner of each gets an event that repeats messages with the file. */
+export const linkedFilesWeight = (content = ''): number =>
+  Math.min(content.split('/user_uploads/').length - 1, perRequest.linkedFiles) / linkedFilesPerUnit;
+
 export const messagingOperations = {
   sendMessage: operation({
     name: 'send-message',
@@ -47,7 +53,7 @@ export const messagingOperations = {
     summary: 'Send a message.',
     isForWriteOnly: true,
     retriedBy: ['queue_id', 'local_id'],
-    weigh: ({ type, to }) => recipientsWeight(type, to),
+    weigh: ({ type, to, content }) => recipientsWeight(type, to) + linkedFilesWeight(content),
     params: {
       type: text(messageType),
       to: textOrJson(
@@ -95,6 +101,7 @@ export const messagingOperations = {
     http: { method: 'POST', path: '/realm/test_welcome_bot_custom_message' },
     role: 'administrator',
     summary: 'Send the caller a text as newcomers would be sent it.',
+    weigh: ({ welcome_message_custom_text }) => linkedFilesWeight(welcome_message_custom_text),
     params: { welcome_message_custom_text: text(string(limits.welcomeTextLength)) },
     result: z.object({ message_id: z.int() }),
     errors: ['BAD_REQUEST'],

@@ -16,6 +16,8 @@ export const presenceOperations = {
     caller: 'human',
     botRefusal: 'Presence is not supported for bot users.',
     summary: 'Tell that the caller is here, and learn who else is.',
+    // As much as `get-realm-presence`, unless the answer names nobody.
+    weigh: ({ ping_only }) => (ping_only ? 0 : 2),
     params: {
       status: text(z.enum(['active', 'idle']).describe('Whether the user is active or idle.')),
       last_update_id: json(bigId.optional()),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { bigId, id, integer, string, union } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text } from '../model/param.ts';
-import { recipientsWeight, sendingErrors, messageType as type } from './messaging.ts';
+import { linkedFilesWeight, recipientsWeight, sendingErrors, messageType as type } from './messaging.ts';
 
 /** A scheduled message as clients read it; `failed`: it was due and could not be sent. */
 export const scheduledMessageSchema = z.object({
@@ -45,7 +45,7 @@ export const scheduledMessageOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/scheduled_messages' },
     summary: 'Schedule a message.',
-    weigh: ({ type, to }) => recipientsWeight(type, to),
+    weigh: ({ type, to, content }) => recipientsWeight(type, to) + linkedFilesWeight(content),
     params: {
       type: text(type),
       to: json(to),
@@ -63,7 +63,9 @@ export const scheduledMessageOperations = {
     service: 'messaging',
     http: { method: 'PATCH', path: '/scheduled_messages/{scheduled_message_id}' },
     summary: 'Change a scheduled message that was not sent; a failed one is tried again.',
-    weigh: ({ type, to }) => recipientsWeight(type, to),
+    // Its event repeats the whole message, whatever changes.
+    weight: 2,
+    weigh: ({ type, to, content }) => recipientsWeight(type, to) + linkedFilesWeight(content),
     params: {
       scheduled_message_id: json(id),
       type: text(type.optional()),
@@ -96,6 +98,7 @@ export const scheduledMessageOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/reminders' },
     summary: 'Be reminded of a message later.',
+    weigh: ({ note }) => linkedFilesWeight(note),
     params: {
       message_id: json(bigId),
       scheduled_delivery_timestamp: json(timestamp),

@@ -3,12 +3,16 @@ import { id, string, union } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { json, text } from '../model/param.ts';
 
+/** Less than that of `repeatingEvents`: the repeated list has at most 32 KiB of names, and people mute several topics in a row. */
+const muteWeight = 3;
+
 export const topicOperations = {
   updateUserTopic: operation({
     name: 'update-user-topic',
     service: 'messaging',
     http: { method: 'POST', path: '/user_topics' },
     summary: "Set one's preference for a topic: inherit, muted, unmuted, followed.",
+    weight: muteWeight,
     params: {
       stream_id: json(id),
       topic: text(string(1_000)),
@@ -22,6 +26,7 @@ export const topicOperations = {
     service: 'messaging',
     http: { method: 'PATCH', path: '/users/me/subscriptions/muted_topics' },
     summary: 'Mute or unmute a topic (deprecated).',
+    weight: muteWeight,
     params: {
       stream: text(string(1_000).describe('The name of the channel, instead of its ID.').optional()),
       stream_id: json(id.optional()),

@@ -1,4 +1,4 @@
-import { emptyTopicDisplayName, eventForUsers, idSet, type UnreadDetails } from '@natter/contracts';
+import { emptyTopicDisplayName, eventForUsers, type Form, idSet, type UnreadDetails } from '@natter/contracts';
 import { type Fragment, lockFor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { blocksOf } from './blocks.ts';
@@ -50,6 +50,12 @@ export function emitFlags(
   else work.emit(eventForUsers('update_message_flags/remove', { operation: op, ...body }, [userId]));
 }
 
+const withoutEmptyTopics = (message_details: Record<string, UnreadDetails>): Form => ({
+  capability: 'empty_topic_name',
+  is: false,
+  patch: { message_details },
+});
+
 /** Announces messages that became unread, with the data that a client needs to count messages it has not loaded. */
 export function emitUnread(
   work: Work,
@@ -57,18 +63,16 @@ export function emitUnread(
   messages: readonly number[],
   details: Record<string, UnreadDetails>,
 ): void {
-  const named = Object.fromEntries(
-    Object.entries(details).map(([id, one]) => [
-      id,
-      one.type === 'stream' && one.topic === '' ? { ...one, topic: emptyTopicDisplayName } : one,
-    ]),
+  const renamed = Object.entries(details).flatMap(([id, one]) =>
+    one.type === 'stream' && one.topic === '' ? [[id, { ...one, topic: emptyTopicDisplayName }] as const] : [],
   );
   work.emit({
     type: 'update_message_flags',
     op: 'remove',
     body: { operation: 'remove', flag: 'read', messages, all: false, message_details: details },
     audience: { users: idSet([userId]) },
-    forms: [{ capability: 'empty_topic_name', is: false, patch: { message_details: named } }],
+    // The details may be large, so they are stored a second time only if they differ.
+    ...(renamed.length > 0 ? { forms: [withoutEmptyTopics({ ...details, ...Object.fromEntries(renamed) })] } : {}),
   });
 }
 

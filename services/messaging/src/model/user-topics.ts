@@ -62,7 +62,7 @@ const upsertTopic = (realmId: number, preference: TopicPreference): Query =>
   sql.unsafe`${insertTopic(realmId, preference)} ON CONFLICT ${replaces}`;
 
 /** Users whose lists of mutes one transaction reads and announces. */
-const usersAtOnce = 500;
+const usersAtOnce = 50;
 
 /** Has the lists of mutes of these users announced after the commit, with a few statements for all of them. */
 export function announceMutes(work: Work, userIds: readonly number[]): void {
@@ -110,13 +110,19 @@ export const named = (muted: readonly Muted[]): Muted[] =>
 const mutedRow = z.object({ user_id: z.number(), name: z.string(), topic: z.string(), updated: z.number() });
 
 /**
- * Every change of a mute emits the whole list to clients that support only mutes; a longer list is limited to the
- * newest. It names channels, so archived ones and those that the user may no longer read are left out.
+ * Every change of a mute emits the whole list to clients that support only mutes, so it has the newest mutes up to this
+ * number, and up to this size of their names of channels and topics. Archived channels, and those that the user may no
+ * longer read, are left out.
  */
-const listedMutes = 500;
+const listed = { mutes: 500, bytes: 32 * 1024 } as const;
 
-/** Over a preference `t` and its channel `c`: whether the list of mutes names it, apart from the limit. */
+/**
+ * Over a preference `t` and its channel `c`: whether the list of mutes names it, apart from the limits. Lists of bots are
+ * empty: otherwise each change of a channel could emit a long list for each of the 500 bots of one user.
+ */
 export const isListed = sql.fragment`(t.policy = ${visibility.muted} AND NOT c.is_archived
+  AND NOT EXISTS (SELECT FROM messaging.standing b
+    WHERE b.realm_id = t.realm_id AND b.user_id = t.user_id AND b.bot_owner_id IS NOT NULL)
   AND (c.is_web_public
     OR EXISTS (SELECT FROM messaging.subscription_period p
       WHERE p.realm_id = t.realm_id AND p.user_id = t.user_id AND p.channel_id = t.channel_id AND p.to_id IS NULL)
@@ -130,11 +136,13 @@ export async function mutedTopics(
 ): Promise<Map<number, Muted[]>> {
   const rows = await executor.any(sql.type(mutedRow)`
     SELECT u.user_id, newest.name, newest.topic, newest.updated FROM unnest(${sql.array([...userIds], 'int4')}) AS u (user_id), LATERAL (
+    SELECT *, sum(octet_length(name) + octet_length(topic)) OVER (ORDER BY updated_at DESC, channel_id DESC, topic_key DESC) AS bytes FROM (
     SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated, t.updated_at, t.channel_id, t.topic_key
     FROM messaging.user_topic t
     JOIN messaging.channel c ON c.realm_id = t.realm_id AND c.channel_id = t.channel_id
     WHERE t.realm_id = ${realmId} AND t.user_id = u.user_id AND ${isListed}
-    ORDER BY t.updated_at DESC, t.channel_id DESC, t.topic_key DESC LIMIT ${listedMutes}) newest
+    ORDER BY t.updated_at DESC, t.channel_id DESC, t.topic_key DESC LIMIT ${listed.mutes}) ranked) newest
+    WHERE newest.bytes <= ${listed.bytes}
     ORDER BY u.user_id, newest.updated_at, newest.channel_id, newest.topic_key`);
   const lists = Map.groupBy(rows, (row) => row.user_id);
   return new Map(userIds.map((userId) => [userId, (lists.get(userId) ?? []).map(mutedOf)]));

@@ -20,6 +20,8 @@ export const mailSent = (): ChatError =>
     is_mail_sent: true,
   });
 
+const madeRow = z.object({ seconds: z.number(), is_known: z.boolean() });
+
 interface Asked<R> {
   context: Context & Writing;
   key: string;
@@ -30,7 +32,10 @@ interface Asked<R> {
 
 /**
  * Mails an invitation for this address alone that grants the same as the link and ends with it. Throws MailLimitHit if the
- * realm or the network has no more mails today: both are counted whether or not the address has an account.
+ * realm or the network has no more mails today.
+ *
+ * For an address with an account, the same is counted, stored and mailed, so that the time of the answer does not reveal the
+ * account. The invitation grants nothing then: its key is not mailed, and a second account with the address is refused.
  */
 export async function inviteToVerify<R>(
   owner: Owner,
@@ -53,14 +58,15 @@ export async function inviteToVerify<R>(
       sql.unsafe`DELETE FROM users.invitation WHERE realm_id = ${realmId} AND link_id = ${link.id} AND lower(email) = lower(${email})`,
     );
     // The link decides what the invitation grants; the columns are copied because they are not null.
-    const made = await work.maybeOne(sql.type(z.object({ seconds: z.number() }))`
+    const made = await work.one(sql.type(madeRow)`
       INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at, link_id)
       SELECT realm_id, ${storedKey(mailedKey)}, ${email}, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter,
         least(expires_at, now() + interval '24 hours'), id
-      FROM users.invitation l WHERE l.id = ${link.id}
-        AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = l.realm_id AND lower(a.email) = lower(${email}))
-      RETURNING extract(epoch FROM expires_at - now())::float8 AS seconds`);
-    if (made && counted) await send(work, realm, [{ to: counted, key: mailedKey, validSeconds: made.seconds }]);
+      FROM users.invitation WHERE id = ${link.id}
+      RETURNING extract(epoch FROM expires_at - now())::float8 AS seconds,
+        EXISTS (SELECT FROM users.account a WHERE a.realm_id = ${realmId} AND lower(a.email) = lower(${email})) AS is_known`);
+    const invitation = { key: mailedKey, validSeconds: made.seconds, isKnown: made.is_known };
+    if (counted) await send(work, realm, [{ to: counted, ...invitation }]);
     return mailed;
   };
   return context.write(invite).catch((error: unknown) => {

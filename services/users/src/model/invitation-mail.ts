@@ -1,8 +1,9 @@
 import type { Work } from '@natter/database';
 import { mailLinkOf } from './invitation-row.ts';
+import type { Mail } from './mail/mail.ts';
 import type { CountedAddress, Mailing } from './mail/mail-limits.ts';
 import type { Mailer } from './mail/mailer.ts';
-import { invitationMail } from './mail/mails.ts';
+import { accountExistsMail, invitationMail } from './mail/mails.ts';
 import type { Realm } from './read-realm.ts';
 
 interface InvitationToMail {
@@ -10,6 +11,8 @@ interface InvitationToMail {
   key: string;
   /** When the invitation ends, if it does. */
   validSeconds: number | undefined;
+  /** Whether the address has an account. It gets a mail of the same size that says so, and not the key. */
+  isKnown?: boolean;
 }
 
 /** Sends the mails of invitations after the commit of the unit. */
@@ -22,11 +25,14 @@ export interface SendInvitation {
 /** In the language of the realm, because the invited user has none yet. */
 export function mailInvitation(mailer: Pick<Mailer, 'count' | 'send'>): SendInvitation {
   const send = (work: Work, { settings, url }: Realm, invitations: readonly InvitationToMail[]): Promise<void> => {
-    const mailOf = (key: string) =>
-      invitationMail(settings.default_language, { realm: settings.name, link: mailLinkOf(url, key) });
+    const { name: realm, default_language: language } = settings;
+    const mailOf = ({ key, isKnown = false }: InvitationToMail): Mail =>
+      isKnown
+        ? accountExistsMail(language, { realm, link: `${url}/accounts/password/reset` })
+        : invitationMail(language, { realm, link: mailLinkOf(url, key) });
     return mailer.send(
       work,
-      invitations.map(({ to, key, validSeconds }) => ({ to, mail: mailOf(key), linkSeconds: validSeconds })),
+      invitations.map((one) => ({ to: one.to, mail: mailOf(one), linkSeconds: one.validSeconds })),
     );
   };
   const count: SendInvitation['count'] = (work, addresses, by) =>

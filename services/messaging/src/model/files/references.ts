@@ -1,4 +1,4 @@
-import type { Actor, LogEvent } from '@natter/contracts';
+import { type Actor, type LogEvent, perRequest } from '@natter/contracts';
 import { type Executor, type InsertNumbered, type Numbered, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -6,7 +6,6 @@ import type { MessageAccess } from '../message-access.ts';
 import { announceReferences, lockAttachments, toAttachment } from './attachment-row.ts';
 import { gettable, type Reader } from './file-access.ts';
 
-const maxReferences = 100;
 const referenceRow = z.object({ id: z.number(), owner_id: z.number() });
 const idRow = z.object({ id: z.number() });
 
@@ -19,7 +18,7 @@ function tokensIn(realmId: number, content: string): string[] {
   const found = [...content.matchAll(/\/user_uploads\/(\d{1,10})\/[\w-]{1,4}\/([\w-]{16,40})\//g)];
   return [...new Set(found.flatMap(([, realm, token]) => (Number(realm) === realmId && token ? [token] : [])))].slice(
     0,
-    maxReferences,
+    perRequest.linkedFiles,
   );
 }
 

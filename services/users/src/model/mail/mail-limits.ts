@@ -54,12 +54,36 @@ export class MailLimitHit extends ChatError {
  * Counts mails in the transaction that causes them, and throws MailLimitHit above a daily limit. The counts are in Postgres: they
  * survive a loss of Redis, and a rolled-back change counts nothing.
  */
-export async function countMails(
+export async function countMails(executor: Executor, limits: DailyLimits, mailing: Mailing): Promise<CountedAddress[]> {
+  const { addresses } = mailing;
+  if (addresses.length === 0) return [];
+  const what = await addToCounts(executor, limits, mailing, 1);
+  if (what) throw new MailLimitHit(what);
+  return addresses.map((address) => new CountedAddress(address));
+}
+
+/**
+ * Like `countMails`, for a mail whose cause is not refused: undefined if a limit is exceeded and the mail is not sent. Such a
+ * mail is not counted: otherwise one person could use up the limit of the realm with mails above their own limit.
+ */
+export async function mayNotify(
+  executor: Executor,
+  limits: DailyLimits,
+  mailing: Mailing & { addresses: readonly [string] },
+): Promise<CountedAddress | undefined> {
+  const what = await addToCounts(executor, limits, mailing, 1);
+  if (!what) return new CountedAddress(mailing.addresses[0]);
+  await addToCounts(executor, limits, mailing, -1);
+  return undefined;
+}
+
+/** Adds these mails to the counts of today `times` times. Returns a limit that is exceeded then, if there is one. */
+async function addToCounts(
   executor: Executor,
   limits: DailyLimits,
   { realmId, kind, by, addresses }: Mailing,
-): Promise<CountedAddress[]> {
-  if (addresses.length === 0) return [];
+  times: 1 | -1,
+): Promise<What | undefined> {
   const counted: [string, string, number][] = [
     [`realm ${kind}`, '', addresses.length],
     'network' in by
@@ -75,31 +99,11 @@ export async function countMails(
   await executor.run(sql.unsafe`DELETE FROM users.mail_count WHERE realm_id = ${realmId} AND day < ${today}`);
   const rows = await executor.any(sql.type(countRow)`
     INSERT INTO users.mail_count AS c (realm_id, day, kind, subject, sent)
-    SELECT ${realmId}::int, ${today}, m.kind, m.subject, m.sent FROM ${sql.unnest(counted, ['text', 'text', 'int4'])} AS m (kind, subject, sent)
+    SELECT ${realmId}::int, ${today}, m.kind, m.subject, m.sent * ${times}::int FROM ${sql.unnest(counted, ['text', 'text', 'int4'])} AS m (kind, subject, sent)
     ORDER BY m.kind, m.subject
     ON CONFLICT (realm_id, day, kind, subject) DO UPDATE SET sent = c.sent + excluded.sent RETURNING kind, sent`);
   const most = limitsOf(limits);
-  const isOver = (what: What): boolean => rows.some((row) => row.kind === `${what} ${kind}` && row.sent > most[what]);
-  const what = mostGeneralFirst.find(isOver);
-  if (what) throw new MailLimitHit(what);
-  return addresses.map((address) => new CountedAddress(address));
-}
-
-/**
- * Like `countMails`, outside a transaction and after the event; undefined if a limit is exceeded and the mail is not sent.
- */
-export async function mayNotify(
-  executor: Executor,
-  limits: DailyLimits,
-  mailing: Mailing,
-): Promise<CountedAddress | undefined> {
-  try {
-    const [counted] = await countMails(executor, limits, mailing);
-    return counted;
-  } catch (error) {
-    if (error instanceof MailLimitHit) return undefined;
-    throw error;
-  }
+  return mostGeneralFirst.find((what) => rows.some((row) => row.kind === `${what} ${kind}` && row.sent > most[what]));
 }
 
 /** A refusal names the limit that reveals least about the address. */

@@ -146,7 +146,7 @@ export function createMailer(options: {
     count: (executor, mailing) => countMails(executor, limits, mailing),
     send,
     async notify(work, { to, mail, ...notice }) {
-      const mailing = { realmId: work.realmId, ...notice, addresses: [to] };
+      const mailing = { realmId: work.realmId, ...notice, addresses: [to] as const };
       const counted = await mayNotify(work, limits, mailing);
       if (counted) return send(work, [{ to: counted, mail }]);
       onOutcome('limited');

@@ -102,6 +102,21 @@ export const invitationMail = mail({
   },
 });
 
+export const accountExistsMail = mail({
+  en: {
+    subject: 'You have an account in {realm}',
+    text: 'Hello,\n\nsomebody asked to join {realm} with this address, which has an account. Log in, or set a password:\n\n{link}\n',
+  },
+  de: {
+    subject: 'Du hast ein Konto in {realm}',
+    text: 'Hallo,\n\njemand wollte {realm} mit dieser Adresse beitreten, die ein Konto hat. Melde dich an, oder setze ein Passwort:\n\n{link}\n',
+  },
+  fr: {
+    subject: 'Vous avez un compte dans {realm}',
+    text: "Bonjour,\n\nquelqu'un a demandé à rejoindre {realm} avec cette adresse, qui a un compte. Connectez-vous, ou choisissez un mot de passe :\n\n{link}\n",
+  },
+});
+
 export const deactivatedMail = mail({
   en: {
     subject: 'Your account in {realm} is deactivated',
