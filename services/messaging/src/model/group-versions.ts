@@ -19,25 +19,42 @@ export async function groupVersions(
   realmId: number,
   userIds: readonly number[] = [],
 ): Promise<Record<string, number>> {
-  const versions = await readVersions(database, realmId, userIds);
+  return versionsBeforeWaiting(database, realmId, [...groupKeys, ...userIds.map(actorKey)]);
+}
+
+/** Like `groupVersions`, for decisions that use only which role and which owner these users have. */
+export const accountVersions = (
+  database: Database,
+  realmId: number,
+  userIds: readonly number[],
+): Promise<Record<string, number>> => versionsBeforeWaiting(database, realmId, userIds.map(actorKey));
+
+const groupKeys = ['groups', 'group-contents'];
+const actorKey = (userId: number): string => `actor:${userId}`;
+
+async function versionsBeforeWaiting(
+  database: Database,
+  realmId: number,
+  keys: readonly string[],
+): Promise<Record<string, number>> {
+  const versions = await readVersions(database, realmId, keys);
   await waitForPeopleAndGroups(database, realmId);
   return versions;
 }
 
-/** The same for a decision within the unit. Throws `VersionsChanged` if the projections are not up to date. */
+/** Like `groupVersions`, for a decision within the unit. Throws `VersionsChanged` if the projections are not up to date. */
 export async function expectGroups(work: Work): Promise<void> {
-  work.expectVersions(await readVersions(work, work.realmId, []));
+  work.expectVersions(await readVersions(work, work.realmId, groupKeys));
   await requireConsumers(work, consumers, 'group-contents');
 }
 
 async function readVersions(
   executor: Executor,
   realmId: number,
-  userIds: readonly number[],
+  keys: readonly string[],
 ): Promise<Record<string, number>> {
-  const keys = ['groups', 'group-contents', ...userIds.map((id) => `actor:${id}`)];
   const versions = await executor.any(
-    sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${sql.array(keys, 'text')})`,
+    sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${sql.array([...keys], 'text')})`,
   );
   return Object.fromEntries(versions.map(({ key, version }) => [key, version]));
 }
