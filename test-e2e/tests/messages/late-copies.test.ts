@@ -85,6 +85,53 @@ test('a message to a channel that its sender muted unmutes the topic', async () 
   expect(body.automatic_new_visibility_policy).toBe(2);
 });
 
+describe('the former owner of a bot that was given away before messaging applies it', () => {
+  const bots = () => ({ former: realm.member, next: realm.member2 });
+  async function botOfFormer(short_name: string): Promise<Client> {
+    const { former } = bots();
+    const { user_id, api_key } = await former.ok('POST', '/bots', { full_name: short_name, short_name });
+    return new Client(realm.owner, {
+      user_id,
+      api_key,
+      full_name: short_name,
+      email: `${short_name}-bot@${realm.host}`,
+    });
+  }
+  /** Returns the bot with its new key. */
+  async function giveAway(bot: Client): Promise<Client> {
+    const { next } = bots();
+    await realm.owner.ok('PATCH', `/bots/${bot.user_id}`, { bot_owner_id: next.user_id });
+    const { api_key } = await next.ok('GET', `/bots/${bot.user_id}/api_key`);
+    return new Client(realm.owner, { user_id: bot.user_id, api_key, full_name: bot.full_name, email: bot.email });
+  }
+
+  test('lends the bot no access to a private channel', async () => {
+    const { former } = bots();
+    const bot = await botOfFormer('given');
+    const to = await channel(realm.owner, [former], { invite_only: true });
+    const form = { type: 'channel', to, topic: 't', content: 'hello' };
+    await bot.ok('POST', '/messages', form);
+    const { status, body } = await askBefore(
+      () => giveAway(bot),
+      (given) => given.post('/messages', form),
+    );
+    expect([status, body.code]).toEqual([400, 'STREAM_DOES_NOT_EXIST']);
+  });
+
+  test('does not delete its messages', async () => {
+    const { former } = bots();
+    const bot = await botOfFormer('deleted');
+    const { id } = await bot.ok('POST', '/messages', { ...toChannel(), content: 'hello' });
+    const { status } = await askBefore(
+      () => giveAway(bot),
+      () => former.send('DELETE', `/messages/${id}`),
+      4_000,
+    );
+    expect(status).toBe(400);
+    expect((await bots().next.delete(`/messages/${id}`)).status).toBe(200);
+  });
+});
+
 test('typing of a user whom messaging does not know for longer than a request waits for copies is announced', async () => {
   const { owner, member } = realm;
   const queue = await member.queue({ event_types: ['typing'] });

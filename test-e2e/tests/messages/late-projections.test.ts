@@ -65,6 +65,20 @@ test('the queue of a bot follows its default channel under the name that a chang
   expect(message.id).toBe(sent.id);
 });
 
+test('the former owner of a bot that was just given away does not unsubscribe it', async () => {
+  const { owner, member, member2 } = realm;
+  const { user_id } = await member.ok('POST', '/bots', { full_name: 'Given', short_name: 'given' });
+  const id = await channel(owner, [owner, member]);
+  const form = { subscriptions: [await nameOf(id)], principals: [user_id] };
+  await member.ok('POST', '/users/me/subscriptions', { ...form, subscriptions: [{ name: form.subscriptions[0] }] });
+  const { status } = await whileHeld('channels', 'people', 4_000, async () => {
+    await owner.ok('PATCH', `/bots/${user_id}`, { bot_owner_id: member2.user_id });
+    return member.send('DELETE', '/users/me/subscriptions', form);
+  });
+  expect(status).toBe(400);
+  expect((await member2.send('DELETE', '/users/me/subscriptions', form)).status).toBe(200);
+});
+
 /** In the longer time, what the guest may see is outdated for longer than reads wait for it. */
 test.each([500, 12_000])(
   'a limited guest may write to people of a channel once both are in it, %i ms late',

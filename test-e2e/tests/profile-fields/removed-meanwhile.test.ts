@@ -1,5 +1,6 @@
 import { openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { behindRows } from '../../held-rows.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -48,4 +49,25 @@ test('a value for a concurrently removed option is removed with it or rejected',
   }
   expect(left.filter((value) => value !== 'kept')).toEqual([]);
   expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
+});
+
+test('requests for the values of one user change them one after another, in whatever order they name them', async () => {
+  const { owner, member } = realm;
+  const create = async (name: string): Promise<number> =>
+    (await owner.ok('POST', '/realm/profile_fields', { name, field_type: 1 })).id;
+  const ids = [await create('first of two'), await create('second of two')];
+  const store = (order: number[], value: string) => () =>
+    member.patch('/users/me/profile_data', { data: order.map((id) => ({ id, value })) });
+  await store(ids, 'old')();
+  const stored = 'users.profile_value WHERE user_id = $1 AND field_id = ANY ($2)';
+  const values = [member.user_id, ids];
+  const answers = await behindRows(
+    { rows: 'users.account WHERE id = $1 FOR NO KEY UPDATE', values: [member.user_id] },
+    [store(ids, 'one'), store(ids.toReversed(), 'two')],
+    async (observer) =>
+      expect((await observer.query(`SELECT FROM ${stored} FOR UPDATE NOWAIT`, values)).rowCount).toBe(2),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  const { profile_data } = await member.ok('GET', '/users/me');
+  expect(ids.map((id) => profile_data[id].value)).toEqual(['two', 'two']);
 });

@@ -1,5 +1,7 @@
 import { connected, copyRow, type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
+import { behindRows } from '../../held-rows.ts';
+import { tus } from './tus.ts';
 import { uploadText } from './upload.ts';
 
 test('the list of 45,000 files is limited to 8 MiB, and only its newest files contain up to 50 messages', async () => {
@@ -28,4 +30,21 @@ test('the list of 45,000 files is limited to 8 MiB, and only its newest files co
   const newest = Array.from({ length: 50 }, (_, index) => first + 10 + index);
   expect([messages[0], messages[399]]).toEqual([newest, newest]);
   expect([messages[600], messages.at(-1)]).toEqual([[first + 59], [first + 1]]);
+});
+
+test('an empty upload of a user with almost too many files locks the space of the realm before it counts them', async () => {
+  const { member, id } = await openRealm();
+  await uploadText(member, 'text');
+  const ofRealm = `realm_id = ${id}`;
+  await copyRow({ table: 'messaging.attachment', where: ofRealm }, 49_950, { token: "'copy' || n || t.token" });
+  const create = () => tus(member, 'POST', '/api/v1/tus/', { headers: { 'upload-length': '0' } });
+  const [answer] = await behindRows(
+    { rows: 'messaging.upload_space WHERE realm_id = $1 FOR UPDATE', values: [id], services: ['messaging'] },
+    [create],
+    async (observer) => {
+      const count = await observer.query('SELECT pg_try_advisory_xact_lock(7513, $1) AS is_free', [id]);
+      expect(count.rows).toEqual([{ is_free: true }]);
+    },
+  );
+  expect(answer?.status).toBe(201);
 });

@@ -1,8 +1,10 @@
 /** Two changes at once: the first waits before its commit while the second begins. */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type Answer, Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import type pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
+import { behindRows, holdRows, waitingFor } from '../../held-rows.ts';
+import { Browser } from '../browser.ts';
 import { uploadTo } from '../upload.ts';
 
 let realm: Realm;
@@ -11,47 +13,12 @@ beforeEach(async () => {
 });
 
 /** Locks a row of this realm until the client ends the transaction. */
-async function hold(client: pg.Client, row: string): Promise<number> {
-  await client.query('BEGIN');
-  const { rows } = await client.query<{ pid: number }>(`SELECT pg_backend_pid() AS pid FROM ${row}`, [realm.id]);
-  expect(rows).toHaveLength(1);
-  return rows[0]?.pid ?? 0;
-}
+const hold = (client: pg.Client, rows: string): Promise<number> => holdRows(client, { rows, values: [realm.id] });
 /** A commit needs it. */
 const clockRow = 'log.clock WHERE realm_id = $1 FOR UPDATE';
-
-/** How many transactions of users and channels wait for this process, or for one that waits for it. */
-const waitingFor = async (observer: pg.Client, pid: number): Promise<number> =>
-  (
-    await observer.query(
-      `WITH RECURSIVE waits AS (
-         SELECT pid, pg_blocking_pids(pid) AS by FROM pg_stat_activity WHERE usename IN ('natter_users', 'natter_channels')),
-       found AS (
-         SELECT pid FROM waits WHERE $1 = ANY (by)
-         UNION SELECT w.pid FROM waits w, found WHERE found.pid = ANY (w.by))
-       SELECT pid FROM found`,
-      [pid],
-    )
-  ).rows.length;
-
-/** Begins each change after the one before waits in its transaction, and then lets all commit. */
+/** Begins each change after the one before waits in front of its commit, and then lets all commit. */
 const atOnce = <R = Answer>(...changes: (() => Promise<R>)[]): Promise<R[]> =>
-  connected((clock) =>
-    connected(async (observer) => {
-      const pid = await hold(clock, clockRow);
-      const begun: Promise<R>[] = [];
-      try {
-        for (const change of changes) {
-          const before = await waitingFor(observer, pid);
-          begun.push(change());
-          await expect.poll(() => waitingFor(observer, pid)).toBeGreaterThan(before);
-        }
-      } finally {
-        await clock.query('ROLLBACK');
-      }
-      return Promise.all(begun);
-    }),
-  );
+  behindRows({ rows: clockRow, values: [realm.id] }, changes);
 
 const statuses = (answers: Answer[]): number[] => answers.map(({ status }) => status);
 
@@ -69,6 +36,19 @@ test('a domain that is removed while another one is added leaves the restriction
     [{ domain: 'second.example', allow_subdomains: false }],
     true,
   ]);
+});
+
+test('an account that is made while the subdomains of a domain are forbidden is not of one of them', async () => {
+  const { owner } = realm;
+  await owner.ok('POST', '/realm/domains', { domain: 'first.example', allow_subdomains: true });
+  await owner.ok('PATCH', '/realm', { emails_restricted_to_domains: true });
+  const account = { email: 'new@sub.first.example', full_name: 'Newcomer', password: 'a long password' };
+  const answers = await atOnce(
+    () => owner.patch('/realm/domains/first.example', { allow_subdomains: false }),
+    () => owner.post('/users', account),
+  );
+  expect(statuses(answers)).toEqual([200, 400]);
+  expect(answers[1]?.body.msg).toBe('Your email address is not from an allowed domain.');
 });
 
 test('a member who becomes a guest while the waiting period ends is no full member', async () => {
@@ -200,15 +180,15 @@ test('no invitation to verify an address stays open if an account with the addre
   });
 });
 
-/** A link to set a new password, which the person need not have asked for. */
-async function resetKey({ user_id, email }: Client): Promise<string> {
-  const key = `reset-${user_id}`.padEnd(32, 'x');
+/** A mailed link, which the person need not have asked for: to set a new password, or to confirm the address. */
+async function linkKey({ user_id }: Client, kind: 'password' | 'email', email: string): Promise<string> {
+  const key = randomBytes(24).toString('base64url');
   const hash = createHash('sha256').update(key).digest();
   await connected((database) =>
     database.query(
       `INSERT INTO users.confirmation (hash, realm_id, user_id, kind, email, expires_at)
-       VALUES ($1, $2, $3, 'password', $4, now() + interval '1 hour')`,
-      [hash, realm.id, user_id, email],
+       VALUES ($1, $2, $3, $4, $5, now() + interval '1 hour')`,
+      [hash, realm.id, user_id, kind, email],
     ),
   );
   return key;
@@ -222,7 +202,7 @@ async function botOf(who: Client, short_name: string): Promise<Client> {
 test('a key that is made while all keys of its user end, ends with them', async () => {
   const { member, member2, spectator } = realm;
   const bot = await botOf(member, 'keys');
-  const key = await resetKey(member);
+  const key = await linkKey(member, 'password', member.email);
   const ends: [Client, () => Promise<unknown>][] = [
     [member, () => spectator.ok('POST', `//accounts/password/reset/${key}`, { password: 'another long password' })],
     [member2, () => realm.revokeKeys(member2.email)],
@@ -234,6 +214,43 @@ test('a key that is made while all keys of its user end, ends with them', async 
     const { status, body } = await new Client(spectator, { ...who, ...made }).get('/users/me');
     expect([who.email, status, body.code]).toEqual([who.email, 401, 'INVALID_API_KEY']);
   }
+});
+
+const accountOf = ({ user_id }: Client) => ({
+  rows: 'users.account WHERE id = $1 FOR NO KEY UPDATE',
+  values: [user_id],
+});
+
+test('a login that is not committed before a logout everywhere ends with it', async () => {
+  const { member, spectator } = realm;
+  const { email: username, password } = member;
+  const browser = new Browser(spectator);
+  await browser.login(username, password);
+  const [made, out] = await behindRows<Json>(accountOf(member), [
+    () => spectator.ok('POST', '/fetch_api_key', { username, password }),
+    () => browser.send('POST', '/accounts/logout', { everywhere: true }, { origin: browser.origin }),
+  ]);
+  expect(out?.status).toBe(303);
+  const { status, body } = await new Client(spectator, { ...member, ...made }).get('/users/me');
+  expect([status, body.code]).toEqual([401, 'INVALID_API_KEY']);
+});
+
+test('the link of a mail is used after the account is locked, and once', async () => {
+  const { member, spectator } = realm;
+  const [one, two] = [await linkKey(member, 'password', member.email), await linkKey(member, 'password', member.email)];
+  const confirming = await linkKey(member, 'email', `new@${realm.host}`);
+  const set = (key: string) => () =>
+    spectator.post(`//accounts/password/reset/${key}`, { password: 'another long password' });
+  const answers = await behindRows(
+    accountOf(member),
+    [set(one), set(one), set(two), () => spectator.post(`//accounts/confirm_new_email/${confirming}`)],
+    async (observer) => {
+      const links = 'SELECT FROM users.confirmation WHERE user_id = $1 FOR UPDATE NOWAIT';
+      expect((await observer.query(links, [member.user_id])).rowCount).toBe(3);
+    },
+  );
+  // A new password ends all links.
+  expect(statuses(answers)).toEqual([200, 404, 404, 404]);
 });
 
 test('requests that each add much do not exceed a limit together', async () => {

@@ -12,7 +12,11 @@ export const channelTopicOperations = {
     callers: ['channels'],
     summary: 'Whether messages of a channel stand in a topic with a name. Bus only.',
     params: { channel_id: json(id) },
-    result: z.object({ has_named_topics: bool }),
+    result: z.object({
+      has_named_topics: bool,
+      /** The answer includes all changes up to this number of the log, and maybe later ones. The previous release omits it. */
+      through: z.int().optional(),
+    }),
     isReadOnly: true,
   }),
 };

@@ -65,7 +65,7 @@ function isWanted({ channel, isSubscribed }: Visible, filters: Filters, actor: A
 /** Includes private channels that the owner of a bot is subscribed to, because the bot may post there. */
 async function ownersChannels({ directories }: Service, executor: Executor, actor: Actor): Promise<Visible[]> {
   const directory = await directories.read(executor, actor.realmId);
-  const owner = directory.people.get(actor.userId)?.botOwnerId;
+  const owner = actor.botOwnerId ?? directory.people.get(actor.userId)?.botOwnerId;
   if (owner == null) return [];
   const visible = await visibleChannels(
     executor,

@@ -17,10 +17,7 @@ export function createChannelHandlers(service: Service): Handlers {
         const [taken] = await enter(decision.work, [name]);
         if (taken)
           throw new ChatError('CHANNEL_ALREADY_EXISTS', `Channel '${name}' already exists`, { channel_name: name });
-        const principals =
-          params.subscribers.length === 0
-            ? []
-            : principalsToAdd(decision.directory, params.subscribers, decision.actor);
+        const principals = params.subscribers.length === 0 ? [] : await principalsToAdd(decision, params.subscribers);
         const wanted = [{ name, description, html: htmlOf(description), color: undefined }];
         await subscribe(decision, wanted, principals, { configuration: params, refusesAll: true });
         const [created] = await enter(decision.work, [name]);

@@ -37,20 +37,24 @@ import { checkedRetention } from '../model/retention.ts';
 import { announceChangeOfChannel } from '../model/visibility.ts';
 import { archive, unarchive } from './archive-channel.ts';
 import { changedPrivacy } from './privacy.ts';
-import { hasNamedTopics, notOnlyEmptyTopic, requireTopicsPolicyRight } from './topics-policy.ts';
+import { type NamedTopics, namedTopics, requireOnlyEmptyTopic, requireTopicsPolicyRight } from './topics-policy.ts';
 
-type Params = ParamsOf<typeof channelOperations.updateChannel> & { htmlOf: HtmlOf };
+type Params = ParamsOf<typeof channelOperations.updateChannel> & {
+  htmlOf: HtmlOf;
+  /** For a change to `empty_topic_only`. */
+  named: NamedTopics | undefined;
+};
 
 export function updateChannelHandlers(service: Service): Handlers {
   return [
     handleWrite(channelOperations.updateChannel, async (context, params) => {
-      const isOnlyEmpty =
-        params.topics_policy !== 'empty_topic_only' || !(await hasNamedTopics(service, context, params.stream_id));
+      const named =
+        params.topics_policy === 'empty_topic_only' ? await namedTopics(service, context, params.stream_id) : undefined;
       const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
       return deciding(service, context, async (decision) => {
         const entered = await administeredChannel(decision, params.stream_id);
         if (params.is_archived === false) await unarchive(decision, entered);
-        const lists = await change(decision, entered, { ...params, htmlOf }, isOnlyEmpty);
+        const lists = await change(decision, entered, { ...params, htmlOf, named });
         if (params.is_archived === true) lists.push(...(await archive(decision, entered)));
         await announceDefaults(decision, lists);
         return {};
@@ -66,16 +70,11 @@ interface AnnouncedChange {
 }
 
 /** Returns the lists that the caller announces. */
-async function change(
-  decision: Decision,
-  { channel, subscribers }: Entered,
-  params: Params,
-  isOnlyEmpty: boolean,
-): Promise<DefaultList[]> {
+async function change(decision: Decision, { channel, subscribers }: Entered, params: Params): Promise<DefaultList[]> {
   const { work, directory } = decision;
   const before = { ...channel };
   const knewBefore = knowersOf(channel, directory, subscribers);
-  const after = await changed(decision, { channel, subscribers }, params, isOnlyEmpty);
+  const after = await changed(decision, { channel, subscribers }, params);
   if (JSON.stringify(after) === JSON.stringify(before)) return [];
   await store(decision, before, after);
   if (JSON.stringify(after.permissions) !== JSON.stringify(before.permissions))
@@ -125,12 +124,7 @@ async function leaveDefaultGroups({ work }: Decision, { id }: ChannelRow): Promi
 }
 
 /** The channel after the change; refuses invalid changes, and those that this actor may not make. */
-async function changed(
-  decision: Decision,
-  { channel, subscribers }: Entered,
-  params: Params,
-  isOnlyEmpty: boolean,
-): Promise<ChannelRow> {
+async function changed(decision: Decision, { channel, subscribers }: Entered, params: Params): Promise<ChannelRow> {
   const { work, actor } = decision;
   const after: ChannelRow = { ...channel, permissions: { ...channel.permissions } };
   const needsContent = (): void => {
@@ -151,7 +145,7 @@ async function changed(
     after.folder_id = params.folder_id === null ? null : (await activeFolder(work, params.folder_id)).id;
   if (params.topics_policy !== undefined && params.topics_policy !== channel.topics_policy) {
     requireTopicsPolicyRight(decision);
-    if (!isOnlyEmpty) throw notOnlyEmptyTopic();
+    if (params.named) requireOnlyEmptyTopic(work, channel.id, params.named);
     after.topics_policy = params.topics_policy;
   }
   Object.assign(after, changedPrivacy(decision, channel, params, needsContent));

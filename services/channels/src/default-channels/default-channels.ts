@@ -143,12 +143,16 @@ async function unlessTaken<R>(name: string, write: Promise<R>): Promise<R> {
   return write.catch(duplicateAs(() => badRequest(`Default channel group '${name}' already exists`)));
 }
 
-const lockedRow = z.object({ id: z.number(), name: z.string(), description: z.string(), streams: z.array(z.number()) });
+const groupRow = z.object({ id: z.number(), name: z.string(), description: z.string(), streams: z.array(z.number()) });
 
-async function lockedGroup(work: Work, id: number): Promise<z.infer<typeof lockedRow>> {
-  const group = await work.maybeOne(sql.type(lockedRow)`
+/** Read by a later statement than the one that locks it, which would show the channels from before it waited. */
+async function lockedGroup(work: Work, id: number): Promise<z.infer<typeof groupRow>> {
+  await work.run(
+    sql.unsafe`SELECT FROM channels.default_group WHERE realm_id = ${work.realmId} AND id = ${id} FOR UPDATE`,
+  );
+  const group = await work.maybeOne(sql.type(groupRow)`
     SELECT id, name, description, ARRAY(SELECT channel_id FROM channels.default_group_channel WHERE group_id = g.id) AS streams
-    FROM channels.default_group g WHERE realm_id = ${work.realmId} AND id = ${id} FOR UPDATE`);
+    FROM channels.default_group g WHERE realm_id = ${work.realmId} AND id = ${id}`);
   if (!group) throw badRequest(`Default channel group with id '${id}' does not exist.`);
   return group;
 }

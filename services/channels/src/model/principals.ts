@@ -1,13 +1,17 @@
 import { type Actor, badRequest, insufficientPermission, isGuest, perRequest } from '@natter/contracts';
+import { sql, VersionsChanged, type Work } from '@natter/database';
 import type { UserContext } from '@natter/service-kit';
-import type { Service } from './deciding.ts';
-import type { Directory, Person } from './directory/directory.ts';
+import { z } from 'zod';
+import type { Decision, Service } from './deciding.ts';
+import { areOwnersBehind } from './directory/behind.ts';
+import type { Person } from './directory/directory.ts';
 
 type Principals = readonly number[] | readonly string[] | undefined;
 
 /** The active users whom a request subscribes. Bots of the server are answered like unknown users. */
-export const principalsToAdd = (directory: Directory, principals: Principals, actor: Actor): number[] =>
-  resolved(directory, principals, actor, (person) => {
+export const principalsToAdd = (decision: Decision, principals: Principals): Promise<number[]> =>
+  resolved(decision, principals, (person) => {
+    const { actor, directory } = decision;
     // Guests may name only themselves and their bots; the refusal does not reveal whether another user exists.
     if (isGuest(actor) && !isOwnBot(person, actor)) throw insufficientPermission();
     return person !== undefined && directory.isNameable(person.userId);
@@ -15,25 +19,22 @@ export const principalsToAdd = (directory: Directory, principals: Principals, ac
 
 /** The users whom a request unsubscribes. Those in `unknown` are answered like users who do not exist. */
 export const principalsToRemove = (
-  directory: Directory,
+  decision: Decision,
   principals: Principals,
-  actor: Actor,
   unknown: ReadonlySet<number>,
-): number[] =>
+): Promise<number[]> =>
   resolved(
-    directory,
+    decision,
     principals,
-    actor,
-    (person) => person !== undefined && (isOwnBot(person, actor) || !unknown.has(person.userId)),
+    (person) => person !== undefined && (isOwnBot(person, decision.actor) || !unknown.has(person.userId)),
   );
 
 /** The users that a request names by id or email, unique and in order; the caller if it names none. */
-function resolved(
-  directory: Directory,
+async function resolved(
+  { work, directory, actor }: Decision,
   principals: Principals,
-  actor: Actor,
   isKnown: (person: Person | undefined) => boolean,
-): number[] {
+): Promise<number[]> {
   if (principals === undefined || principals.length === 0) return [actor.userId];
   const found = principals.map((principal: number | string) => {
     if (principal === actor.userId || principal === actor.email) return actor.userId;
@@ -41,7 +42,29 @@ function resolved(
     if (!isKnown(person) || !person) throw unknownPrincipal(principal);
     return person.userId;
   });
-  return [...new Set(found)].sort((a, b) => a - b);
+  const ids = [...new Set(found)].sort((a, b) => a - b);
+  await expectOwners(
+    work,
+    ids.filter((id) => isOwnBot(directory.people.get(id), actor)),
+  );
+  return ids;
+}
+
+const versionRow = z.object({ key: z.string(), version: z.number() });
+
+/**
+ * Owners may do more with their bots than others. The directory may lack that a bot was given away, so it must be as new as the
+ * versions that the commit compares.
+ */
+async function expectOwners(work: Work, botIds: readonly number[]): Promise<void> {
+  const [first] = botIds;
+  if (first === undefined) return;
+  const keys = botIds.map((id) => `actor:${id}`);
+  const versions = await work.any(
+    sql.type(versionRow)`SELECT key, version FROM log.versions(${work.realmId}, ${sql.array(keys, 'text')})`,
+  );
+  if (await areOwnersBehind(work, work.realmId, botIds)) throw new VersionsChanged(`actor:${first}`);
+  work.expectVersions(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
 }
 
 /** Decides with the users whom the caller may not see. Must not be called in a unit of work: it may ask another service. */

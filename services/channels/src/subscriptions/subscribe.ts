@@ -10,7 +10,7 @@ export function subscribeHandlers(service: Service): Handlers {
     handleWrite(channelOperations.subscribe, async (context, params) => {
       const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.subscriptions));
       return deciding(service, context, async (decision) => {
-        const principals = principalsToAdd(decision.directory, params.principals, decision.actor);
+        const principals = await principalsToAdd(decision, params.principals);
         const { unauthorized, ...answer } = await subscribe(
           decision,
           wantedOf(params.subscriptions, htmlOf),

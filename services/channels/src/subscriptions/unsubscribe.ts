@@ -18,7 +18,7 @@ export function unsubscribeHandlers(service: Service): Handlers {
         deciding(service, context, async (decision) => {
           const bots = namesOthers ? await unsubscribedSystemBots(decision) : nobody;
           const unknown = new Set([...hidden, ...bots]);
-          const principals = principalsToRemove(decision.directory, params.principals, decision.actor, unknown);
+          const principals = await principalsToRemove(decision, params.principals, unknown);
           return unsubscribe(decision, params.subscriptions, principals);
         });
       return namesOthers ? decideSeeing(service, context, decide) : decide(nobody);

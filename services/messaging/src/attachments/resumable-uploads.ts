@@ -75,7 +75,8 @@ export function resumableUploadHandlers(
           RETURNING ${columns}`);
         await requireRoom(work, totals.resumableUploads, uploadsOf(work.realmId, personId));
         await requireRoom(work, totals.unfinishedUploads, unfinishedOf(work.realmId, personId));
-        await requireRoomForFile(work, userId);
+        // An empty one becomes a file at once, which checks the room after it locks the space of the realm.
+        if (size > 0) await requireRoomForFile(work, userId);
         return settled(work, userId, upload);
       });
     }),

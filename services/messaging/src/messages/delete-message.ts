@@ -7,8 +7,8 @@ import { type ChannelAccess, channelVersions } from '../model/channel-access.ts'
 import { decideOnCurrent } from '../model/decide-on-current.ts';
 import type { MessageAccess } from '../model/message-access.ts';
 import { audienceOf, withActor } from '../model/message-audience.ts';
-import { isBotOf } from '../model/roles.ts';
-import { requireDeletionRight } from './delete-decision.ts';
+import { ownership } from '../model/roles.ts';
+import { mayDeleteAny, requireDeletionRight } from './delete-decision.ts';
 
 export interface Sources {
   channels: ChannelAccess;
@@ -23,16 +23,20 @@ export function deleteMessageHandlers({ database }: Owner, sources: Sources): Ha
     handleWrite(messageChangeOperations.deleteMessage, async (context, params) => {
       const { actor, meta } = context;
       const message = await sources.messages.readable(database, actor, meta, params.message_id);
-      const isOwn =
-        message.sender_id === actor.userId || (await isBotOf(database, actor.realmId, message.sender_id, actor.userId));
       const decide = async (fresh: boolean) => {
         const policy = await sources.policies.get(meta, fresh);
         const channel =
           message.channel && fresh
             ? await sources.channels.readable(actor, meta, message.channel.channel_id, true)
             : message.channel;
+        const isSender = message.sender_id === actor.userId;
+        const { isOwn, basis } =
+          isSender || mayDeleteAny(actor, channel, policy)
+            ? { isOwn: isSender, basis: {} }
+            : await ownership(database, actor, message.sender_id);
         requireDeletionRight({ actor, message, isOwn, channel, policy, now: Date.now() / 1000 });
-        return { channel, expected: { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) } };
+        const expected = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}), ...basis };
+        return { channel, expected };
       };
       const { channel, expected } = await decideOnCurrent(context, decide);
       return context.write(async (work) => {

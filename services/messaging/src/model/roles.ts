@@ -1,6 +1,7 @@
-import { type LogEvent, roles } from '@natter/contracts';
-import { type Executor, sql, type Work } from '@natter/database';
+import { type Actor, type LogEvent, roles } from '@natter/contracts';
+import { type Database, type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { accountVersions } from './group-versions.ts';
 import { announceMutes } from './user-topics.ts';
 
 /**
@@ -44,8 +45,14 @@ export async function guestsAmong(
   return new Set(rows.map((row) => row.user_id));
 }
 
-export async function isBotOf(executor: Executor, realmId: number, botId: number, ownerId: number): Promise<boolean> {
-  const row = await executor.maybeOne(sql.type(idRow)`
-    SELECT user_id FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${botId} AND bot_owner_id = ${ownerId}`);
-  return row !== undefined;
+/** Whether the actor owns a bot, and the expected version of that answer. */
+export async function ownership(
+  database: Database,
+  { realmId, userId }: Actor,
+  botId: number,
+): Promise<{ isOwn: boolean; basis: Record<string, number> }> {
+  const basis = await accountVersions(database, realmId, [botId]);
+  const row = await database.maybeOne(sql.type(idRow)`
+    SELECT user_id FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${botId} AND bot_owner_id = ${userId}`);
+  return { isOwn: row !== undefined, basis };
 }

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Executor, sql } from '@natter/database';
+import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import type { AccountRow } from './account-row.ts';
+import { lockAccount } from './find-account.ts';
 
 const confirmationRow = z.object({ user_id: z.number(), email: z.string() });
 export type Confirmation = z.infer<typeof confirmationRow>;
@@ -15,7 +17,8 @@ const hashOf = (key: string): string => createHash('sha256').update(key).digest(
 export async function newConfirmation(executor: Executor, userId: number, kind: Kind, email: string): Promise<string> {
   const key = randomBytes(24).toString('base64url');
   await executor.run(
-    sql.unsafe`DELETE FROM users.confirmation WHERE user_id = ${userId} AND kind = ${kind} AND kind = 'email' OR expires_at < now()`,
+    sql.unsafe`DELETE FROM users.confirmation WHERE user_id = ${userId} AND kind = ${kind} AND kind = 'email'
+      OR hash = ANY(ARRAY(SELECT hash FROM users.confirmation WHERE expires_at < now() FOR UPDATE SKIP LOCKED))`,
   );
   await executor.run(sql.unsafe`
     INSERT INTO users.confirmation (hash, realm_id, user_id, kind, email, expires_at)
@@ -35,8 +38,14 @@ const isValid = ({ realmId, kind, key }: Key) =>
 export const findConfirmation = (executor: Executor, key: Key): Promise<Confirmation | undefined> =>
   executor.maybeOne(sql.type(confirmationRow)`SELECT user_id, email FROM users.confirmation WHERE ${isValid(key)}`);
 
-/** Consumes it: it works once. */
-export const takeConfirmation = (executor: Executor, key: Key): Promise<Confirmation | undefined> =>
-  executor.maybeOne(
-    sql.type(confirmationRow)`DELETE FROM users.confirmation WHERE ${isValid(key)} RETURNING user_id, email`,
-  );
+/**
+ * Consumes it: it works once. Its account is locked before it, as in units that end all confirmations of an account. Units with
+ * different orders would wait for each other.
+ */
+export async function takeConfirmation(work: Work, key: Key): Promise<{ row: AccountRow; email: string } | undefined> {
+  const found = await findConfirmation(work, key);
+  const row = found && (await lockAccount(work, found.user_id));
+  if (!row) return undefined;
+  const taken = await work.run(sql.unsafe`DELETE FROM users.confirmation WHERE ${isValid(key)}`);
+  return taken === 0 ? undefined : { row, email: found.email };
+}

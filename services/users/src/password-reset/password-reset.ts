@@ -60,9 +60,9 @@ export function passwordResetHandlers(
         if (!taken) return gone();
         const stored = await work.run(sql.unsafe`
           UPDATE users.account SET password_hash = ${hash}
-          WHERE id = ${taken.user_id} AND is_active AND lower(email) = lower(${taken.email})`);
+          WHERE id = ${taken.row.id} AND is_active AND lower(email) = lower(${taken.email})`);
         if (stored === 0) return gone();
-        await endCredentials(work, taken.user_id);
+        await endCredentials(work, taken.row.id);
         return plainPage(
           200,
           'Your password is changed',

@@ -11,6 +11,7 @@ import { type Handlers, handle, handleWrite, type Owner, type WriteContext } fro
 import { z } from 'zod';
 import { announceFields, holdFields, readFields, withoutPronouns } from '../model/field-row.ts';
 import { checkedField, requireChangeable } from '../model/field-rules.ts';
+import { lockAccount } from '../model/find-account.ts';
 import { holderOf } from '../model/holder.ts';
 import { isPermutation } from '../model/is-permutation.ts';
 import { changeProfileData, removeValues, renderedValues } from '../model/profile-data.ts';
@@ -36,6 +37,8 @@ export function profileFieldHandlers(owner: Owner): Handlers {
     const values = await renderedValues(owner.renderer, context.actor, entries);
     return context.write(async (work) => {
       await lockUserVisibility(work);
+      // Two requests may name the same values in different orders.
+      await lockAccount(work, context.actor.userId);
       const holder = await holderOf(work, context.actor.userId);
       await changeProfileData(work, holder, holder.userId, values);
       return {};

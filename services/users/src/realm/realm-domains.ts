@@ -36,6 +36,8 @@ export function domainHandlers(owner: Owner): Handlers {
 
     handleWrite(realmOperations.updateRealmDomain, async (context, { domain, allow_subdomains }) =>
       context.write(async (work) => {
+        // An account that is made at the same time obeys the domains before this change, or those after it.
+        await lockRealm(work);
         const updated = await work.run(
           sql.unsafe`UPDATE users.realm_domain SET allow_subdomains = ${allow_subdomains} WHERE realm_id = ${work.realmId} AND domain = ${domain}`,
         );

@@ -2,7 +2,6 @@ import { isRefusal, settingsOperations } from '@natter/contracts';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { changeEmail, checkMayChangeEmail, checkNewEmail, mailAddressChange } from '../model/change-email.ts';
 import { findConfirmation, takeConfirmation } from '../model/confirmations.ts';
-import { lockAccount } from '../model/find-account.ts';
 import { escaped, gone, plainPage } from '../model/plain-page.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import type { SettingsTools } from '../model/settings-tools.ts';
@@ -21,12 +20,11 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
       write(async (work) => {
         const realm = await lockRealm(work);
         const taken = await takeConfirmation(work, { realmId: work.realmId, kind: 'email', key });
-        const row = taken && (await lockAccount(work, taken.user_id));
-        if (!row?.is_active || realm.isDeactivated) return gone();
+        if (!taken?.row.is_active || realm.isDeactivated) return gone();
+        const { row, email } = taken;
         checkMayChangeEmail(realm, row);
-        await checkNewEmail(work, realm, taken?.email ?? '', row.id);
-        await changeEmail(work, row, taken?.email ?? '');
-        const email = taken?.email ?? '';
+        await checkNewEmail(work, realm, email, row.id);
+        await changeEmail(work, row, email);
         await mailAddressChange(work, realm, { row, after: email, mailer, personId: row.id });
         return plainPage(
           200,

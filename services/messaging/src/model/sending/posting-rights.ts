@@ -12,7 +12,7 @@ import { type Database, type Executor, sql } from '@natter/database';
 import { type Holder, hasContentAccess, isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
-import { groupVersions } from '../group-versions.ts';
+import { groupVersions, waitForPeopleAndGroups } from '../group-versions.ts';
 import type { Person } from '../people.ts';
 import { groupsOf, holdersAmong } from './group-closure.ts';
 import type { Sender } from './sender-facts.ts';
@@ -45,7 +45,7 @@ export async function postingRight(database: Database, channel: PostingRules, ac
     maySend: maySendTo(channel, actor),
   };
   if ((own.mayRead && own.maySend) || !actor.isBot) return { right: rightOf(channel, own), basis: {} };
-  const ownerId = await ownerIdOf(database, actor);
+  const ownerId = actor.botOwnerId ?? (await projectedOwner(database, actor));
   if (ownerId === null) return { right: rightOf(channel, own), basis: {} };
   const basis = await groupVersions(database, actor.realmId, [ownerId]);
   const together: Part = {
@@ -63,8 +63,10 @@ function rightOf(channel: PostingRules, { mayRead, maySend }: Part): PostingRigh
 const maySendTo = ({ permissions }: PostingRules, holder: Holder): boolean =>
   isPermitted(channelPermissions.can_send_message_group, permissions.can_send_message_group, holder);
 
-async function ownerIdOf(executor: Executor, { realmId, userId }: Actor): Promise<number | null> {
-  const row = await executor.maybeOne(sql.type(botRow)`
+/** For bots without an owner, and for actors that a service of the previous release made: they omit the owner. */
+async function projectedOwner(database: Database, { realmId, userId }: Actor): Promise<number | null> {
+  await waitForPeopleAndGroups(database, realmId);
+  const row = await database.maybeOne(sql.type(botRow)`
     SELECT bot_owner_id FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${userId}`);
   return row?.bot_owner_id ?? null;
 }
