@@ -1,7 +1,6 @@
 import { type Actor, badRequest, insufficientPermission, isGuest, perRequest } from '@natter/contracts';
-import { sql, VersionsChanged, type Work } from '@natter/database';
+import { readVersions, VersionsChanged, type Work } from '@natter/database';
 import type { UserContext } from '@natter/service-kit';
-import { z } from 'zod';
 import type { Decision, Service } from './deciding.ts';
 import { areOwnersBehind } from './directory/behind.ts';
 import type { Person } from './directory/directory.ts';
@@ -50,8 +49,6 @@ async function resolved(
   return ids;
 }
 
-const versionRow = z.object({ key: z.string(), version: z.number() });
-
 /**
  * Owners may do more with their bots than others. The directory may lack that a bot was given away, so it must be as new as the
  * versions that the commit compares.
@@ -59,12 +56,13 @@ const versionRow = z.object({ key: z.string(), version: z.number() });
 async function expectOwners(work: Work, botIds: readonly number[]): Promise<void> {
   const [first] = botIds;
   if (first === undefined) return;
-  const keys = botIds.map((id) => `actor:${id}`);
-  const versions = await work.any(
-    sql.type(versionRow)`SELECT key, version FROM log.versions(${work.realmId}, ${sql.array(keys, 'text')})`,
+  const versions = await readVersions(
+    work,
+    work.realmId,
+    botIds.map((id) => `actor:${id}`),
   );
   if (await areOwnersBehind(work, work.realmId, botIds)) throw new VersionsChanged(`actor:${first}`);
-  work.expectVersions(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
+  work.expectVersions(versions);
 }
 
 /** Decides with the users whom the caller may not see. Must not be called in a unit of work: it may ask another service. */

@@ -7,7 +7,6 @@ const consumers = [
   { name: 'people', type: 'realm_user' },
   { name: 'notices', type: 'realm_user' },
 ];
-const groupKeys = ['groups', 'group-contents'];
 
 /**
  * The expected versions of decisions that use this service's projections of groups and roles, read before the
