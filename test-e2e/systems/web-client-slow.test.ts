@@ -351,7 +351,7 @@ test('what is entered in a dialog while it is being saved stays, and so does the
   await leave(visit);
 });
 
-test('a refusal that arrives after its dialog was closed is told by a notice, also over another dialog', async () => {
+test('a refusal that arrives after its dialog was closed is shown by a notice, also over another dialog', async () => {
   const visit = await web.visit('member');
   const { page } = visit;
   const dialog = await openDialog(page, 'Set a status');

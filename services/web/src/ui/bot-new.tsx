@@ -13,7 +13,7 @@ import { useTask } from './use-task.ts';
 
 const empty = { name: '', shortName: '', url: '', interface: 1 };
 
-/** Makes a bot of the person. Those who may not make all kinds make bots that only send. */
+/** Creates a bot of the person. People who may not create all kinds create bots that only send. */
 export function NewBot({ mayAll }: { mayAll: boolean }) {
   const { client } = useSession();
   const { values, set, add } = useForm(empty);

@@ -8,7 +8,7 @@ import { useSelected, useSession } from './session-context.tsx';
 import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
-/** Places where code of a language can be run. */
+/** Sites that can run code of a language. */
 export function Playgrounds() {
   const { client } = useSession();
   const playgrounds = useSelected(({ model }) => model.realmCollections.playgrounds);
