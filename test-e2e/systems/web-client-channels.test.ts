@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLook, openDialog } from '../web-look.ts';
-import { leave, openWeb, type PersonName, type Web } from '../web-visit.ts';
+import { leave, message, openWeb, type PersonName, type Web } from '../web-visit.ts';
 
 /** Folders, settings and subscribers of channels in the web client, in Chromium. */
 
@@ -30,6 +30,30 @@ test('a channel that the reader has not joined has its name, is found by it, and
   await checkLook(page);
   await page.getByRole('button', { name: 'Subscribe winter garden' }).click();
   await page.locator('#compose').waitFor();
+  await leave(visit);
+});
+
+test('messages that a reader missed without a subscription are shown when they open the channel again or subscribe', async () => {
+  const owner = web.clientOf('owner');
+  const { id: stream_id } = await owner.createChannel({ name: 'quarry', subscribers: [idOf('owner')] });
+  const say = (content: string) => owner.sendMessage({ type: 'channel', to: stream_id, topic: 'stones', content });
+  await say('The first stone');
+  const visit = await web.visit('member', `/channel/${stream_id}/topic/stones`);
+  const { page } = visit;
+  await message(page, 'The first stone').waitFor();
+  await page.getByRole('link', { name: 'Inbox' }).first().click();
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await say('The second stone');
+  await page.goBack();
+  await message(page, 'The second stone').waitFor();
+  await say('The third stone');
+  await page.getByRole('button', { name: 'Subscribe quarry' }).click();
+  await page.locator('#compose').waitFor();
+  await say('The fourth stone');
+  await message(page, 'The fourth stone').waitFor();
+  const texts = () => page.locator('[data-message] .content').allInnerTexts();
+  const stones = ['first', 'second', 'third', 'fourth'].map((one) => `The ${one} stone`);
+  await expect.poll(texts).toEqual(stones);
   await leave(visit);
 });
 

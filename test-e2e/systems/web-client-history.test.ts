@@ -197,3 +197,56 @@ test('a page of a list is requested only while the list is on the page', async (
   await again;
   await endVisit(visit);
 });
+
+/** Holds the frames and the scroll events of a page until they are released, as if its first frame took long. */
+const holdFirstFrame = `{
+  const frame = requestAnimationFrame.bind(window);
+  const held = [];
+  window.requestAnimationFrame = (work) => held.push(work);
+  const stop = (event) => event.stopImmediatePropagation();
+  addEventListener('scroll', stop, true);
+  window.releaseFrames = () => {
+    removeEventListener('scroll', stop, true);
+    window.requestAnimationFrame = frame;
+    document.querySelector('.messages').dispatchEvent(new Event('scroll'));
+    for (const work of held) frame(work);
+  };
+}`;
+
+test('keys act on the message at which a list opens also in its first frame, and mark none above it as read', async () => {
+  const reader = web.clientOf('member');
+  const subscribers = ['member', 'member2'] as const;
+  const { id: channel } = await web.clientOf('owner').createChannel({
+    name: 'early',
+    subscribers: subscribers.map((name) => web.system.people[name].user_id),
+  });
+  const narrow = [{ operator: 'channel', operand: channel }];
+  const all = async () =>
+    (await reader.getMessages({ narrow, anchor: 'newest', num_before: 99, num_after: 0 })).messages;
+  // The notice of its creation is sent some time after it.
+  await expect.poll(async () => (await all()).length).toBe(1);
+  for (let index = 0; index < 60; index++) {
+    const text = { type: 'channel' as const, to: channel, topic: 'early', content: textOf(index) };
+    await web.clientOf('member2').sendMessage(text);
+  }
+  const sent = (await all()).map(({ id }) => id);
+  const flagged = async (flag: string): Promise<number[]> =>
+    (await all()).filter(({ flags }) => flags.includes(flag)).map(({ id }) => id);
+  await reader.updateFlags({ messages: sent.slice(0, 20), op: 'add', flag: 'read' });
+  const { page, faults } = await web.visit('member', '/inbox');
+  await page.addInitScript(holdFirstFrame);
+  await page.goto(`${web.system.url}/channel/${channel}`);
+  await page.locator('[data-message]').first().waitFor();
+  await page.keyboard.press('s');
+  await expect.poll(() => flagged('starred')).toEqual([sent[20]]);
+  await reader.updateFlags({ messages: sent, op: 'remove', flag: 'read' });
+  await page.goto(`${web.system.url}/channel/${channel}?near=${sent[40]}`);
+  await page.locator('[data-message]').first().waitFor();
+  await page.locator('.messages').focus();
+  await page.keyboard.press('Shift');
+  await page.evaluate('releaseFrames()');
+  await expect.poll(() => flagged('read')).toContain(sent[40]);
+  expect(await flagged('read')).not.toContain(sent[0]);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

@@ -78,6 +78,35 @@ test('a person signs in, reads, replies, reacts, searches and changes a setting 
   await page.context().close();
 });
 
+test('keys act on messages also if one that was not sent is at the end, and End leads to it', async () => {
+  const other = web.clientOf('member2');
+  const inTopic = { type: 'channel' as const, to: web.general, topic: 'refused' };
+  for (let index = 0; index < 40; index++)
+    await other.sendMessage({ ...inTopic, content: `Message ${index}`, read_by_sender: true });
+  const { page, faults } = await web.visit('member', web.topicPath('refused'));
+  await page.route('**/json/messages', (route) =>
+    route.fulfill({ status: 400, json: { result: 'error', msg: 'The ink is dry.', code: 'BAD_REQUEST' } }),
+  );
+  await page.locator('#compose').fill('Not wanted');
+  await page.keyboard.press('Enter');
+  const refused = page.locator('[data-outgoing]').filter({ hasText: 'The ink is dry.' });
+  await refused.waitFor();
+  await page.keyboard.press('Escape');
+  const article = (index: number): Locator => page.locator('[data-message]').filter({ hasText: `Message ${index}` });
+  await page.keyboard.press('k');
+  await expect.poll(() => hasFocus(article(39))).toBe(true);
+  for (let index = 38; index > 10; index--) {
+    await page.keyboard.press('k');
+    await expect.poll(() => hasFocus(article(index))).toBe(true);
+  }
+  await expect.poll(() => refused.count()).toBe(0);
+  await page.keyboard.press('End');
+  await refused.waitFor();
+  await refused.getByRole('button', { name: 'Discard' }).click();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 async function signIn(page: Page): Promise<void> {
   const { email, password } = web.system.people.member;
   await untilLoggedIn(page, async () => {

@@ -221,7 +221,7 @@ test('a page that was closed early does not change a draft that another device c
   await page.context().close();
 });
 
-test('the text of an edited message that others delete is in the compose box, and a move is told', async () => {
+test('the text of an edited message that others delete is in the compose box, and a notice informs of a move', async () => {
   const [member, owner] = [web.clientOf('member'), web.clientOf('owner')];
   const send = async (content: string): Promise<number> =>
     (await member.sendMessage({ type: 'channel', to: web.general, topic: 'erased', content })).id;

@@ -17,7 +17,7 @@ afterAll(() => web?.close());
  * A tab reads of the local storage only what it found at its start and wrote itself: browsers tell it of the rest later.
  */
 const recorder = `
-  globalThis.told = [];
+  globalThis.notified = [];
   globalThis.asked = 0;
   // An empty page has no storage.
   const own = location.origin === 'null' ? {} : { ...localStorage };
@@ -44,7 +44,7 @@ const recorder = `
       this.title = title;
       this.body = options.body;
       this.isOpen = true;
-      globalThis.told.push(this);
+      globalThis.notified.push(this);
     }
     close() { this.isOpen = false; }
   };
@@ -66,13 +66,13 @@ const recorder = `
   };
 `;
 
-interface Told {
+interface Notified {
   title: string;
   body: string;
   isOpen: boolean;
 }
-const toldIn = (page: Page): Promise<Told[]> =>
-  page.evaluate('told.map(({title, body, isOpen}) => ({title, body, isOpen}))');
+const notifiedIn = (page: Page): Promise<Notified[]> =>
+  page.evaluate('notified.map(({title, body, isOpen}) => ({title, body, isOpen}))');
 
 async function visitWithRecorder(path: string): Promise<Visit> {
   const visit = await web.visit('member', path);
@@ -120,28 +120,28 @@ test('after permission, direct messages and mentions notify once in all tabs, an
     .getByRole('main')
     .getByRole('link', { name: /Mia Member/ })
     .waitFor();
-  expect(await toldIn(page)).toEqual([]);
+  expect(await notifiedIn(page)).toEqual([]);
   await allow(page);
   const other = await openTab(visit, '/starred');
   const name = (await web.clientOf('member').getOwnUser()).full_name;
   await write('A **secret** <b>word</b>\n```spoiler Title\nThe end\n```');
-  await say('plain', 'Not to be told of');
+  await say('plain', 'Without a notification');
   const { id } = await say('<i>topic</i>', `@**${name}** look`);
-  const both = async (): Promise<Told[]> => [...(await toldIn(page)), ...(await toldIn(other))];
+  const both = async (): Promise<Notified[]> => [...(await notifiedIn(page)), ...(await notifiedIn(other))];
   await expect.poll(async () => (await both()).length).toBe(2);
   // Later messages were not announced before.
   await write('The last one');
   await expect.poll(async () => (await both()).length).toBe(3);
-  const told = await both();
-  expect(told.map(({ title, body }) => `${title}: ${body}`).sort()).toEqual([
+  const notified = await both();
+  expect(notified.map(({ title, body }) => `${title}: ${body}`).sort()).toEqual([
     `Mia Member (#general › <i>topic</i>): @${name} look`,
     'Mia Member: A secret <b>word</b> Title',
     'Mia Member: The last one',
   ]);
-  const teller = (await toldIn(page)).some(({ title }) => title.includes('topic')) ? page : other;
-  await teller.evaluate(`told.find(({title}) => title.includes('topic')).onclick()`);
-  await teller.waitForURL(`**/topic/*?near=${id}`);
-  await message(teller, 'look').waitFor();
+  const notifier = (await notifiedIn(page)).some(({ title }) => title.includes('topic')) ? page : other;
+  await notifier.evaluate(`notified.find(({title}) => title.includes('topic')).onclick()`);
+  await notifier.waitForURL(`**/topic/*?near=${id}`);
+  await message(notifier, 'look').waitFor();
   await web.clientOf('member').updateFlagsForNarrow({
     narrow: [{ operator: 'is', operand: 'dm' }],
     anchor: 'newest',
@@ -170,7 +170,7 @@ test('a conversation that is read in one tab does not notify in any tab until th
   await page.evaluate('setFocus(false)');
   await write('Not seen');
   const both = async (): Promise<string[]> =>
-    [...(await toldIn(page)), ...(await toldIn(other))].map(({ body }) => body);
+    [...(await notifiedIn(page)), ...(await notifiedIn(other))].map(({ body }) => body);
   await expect.poll(both).toEqual(['Not seen']);
   expect(faults).toEqual([]);
   await page.context().close();
@@ -192,7 +192,7 @@ test('a message on screen stays unread, with its notification, until the window 
   await allow(page);
   const other = await openTab(visit, web.topicPath('elsewhere'));
   const isOpen = async (): Promise<boolean[]> =>
-    [...(await toldIn(page)), ...(await toldIn(other))].map((told) => told.isOpen);
+    [...(await notifiedIn(page)), ...(await notifiedIn(other))].map(({ isOpen }) => isOpen);
   await page.evaluate('setFocus(false)');
   const { id } = await write('While another window has the focus');
   await message(page, 'While another window has the focus').waitFor();
@@ -277,7 +277,7 @@ test('a person adds and removes alert words, and messages with them notify', asy
   await client.addAlertWords({ alert_words: ['rollback'] });
   await expect.poll(() => words.locator('bdi').allTextContents()).toEqual(['deploy', 'rollback']);
   await say('words', 'We deploy at noon');
-  await expect.poll(async () => (await toldIn(page)).map(({ body }) => body)).toEqual(['We deploy at noon']);
+  await expect.poll(async () => (await notifiedIn(page)).map(({ body }) => body)).toEqual(['We deploy at noon']);
   await page.goto(`${web.system.url}/channel/${web.general}/topic/words`);
   await say('words', '**Rollback** of `deploy`, no redeploy: <mark>deploy</mark> ~~[deploy](https://deploy.example)~~');
   const marks = message(page, 'no redeploy').locator('mark.alert-word');

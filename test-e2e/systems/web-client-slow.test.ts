@@ -154,7 +154,7 @@ test('a text that is written while a poll is being changed stays', async () => {
   await leave(visit);
 });
 
-test('a text that is written in a form of the organization while another one is added stays', async () => {
+test('a field that is edited in a form of the organization while another entry is added stays, and the others are emptied', async () => {
   const visit = await web.visit('owner');
   const { page } = visit;
   const dialog = await openDialog(page, 'Organization');
@@ -176,6 +176,7 @@ test('a text that is written in a form of the organization while another one is 
     meanwhile: () => name.fill('Two'),
   });
   expect(await name.inputValue()).toBe('Two');
+  expect(await dialog.getByLabel('Language of the code').inputValue()).toBe('');
   await dialog.getByRole('button', { name: 'Invitations' }).click();
   const addresses = dialog.getByLabel(/^Email addresses/);
   await addresses.fill('one@one.example');
@@ -350,7 +351,7 @@ test('what is entered in a dialog while it is being saved stays, and so does the
   await leave(visit);
 });
 
-test('a refusal that arrives after its dialog was closed is told by a notice, also over another dialog', async () => {
+test('a refusal that arrives after its dialog was closed is shown by a notice, also over another dialog', async () => {
   const visit = await web.visit('member');
   const { page } = visit;
   const dialog = await openDialog(page, 'Set a status');

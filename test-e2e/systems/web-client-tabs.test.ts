@@ -148,6 +148,28 @@ test('a text that only the browser has stays until its tab is gone and a new tab
   await last.page.context().close();
 });
 
+test('each tab keeps the topic of its own new message', async () => {
+  const channel = `/channel/${web.general}`;
+  const topicField = ({ page }: { page: Page }) => page.getByRole('textbox', { name: 'Topic', exact: true });
+  const first = await web.visit('member', channel);
+  await topicField(first).fill('of the first tab');
+  const second = await openTab(first, channel);
+  await newTopicBox(second.page).waitFor();
+  expect(await topicField(second).inputValue()).toBe('');
+  await topicField(second).fill('of the second tab');
+  await first.page.reload();
+  await newTopicBox(first.page).waitFor();
+  expect(await topicField(first).inputValue()).toBe('of the first tab');
+  await second.page.close();
+  await topicField(first).fill('');
+  await first.page.reload();
+  await newTopicBox(first.page).waitFor();
+  expect(await topicField(first).inputValue()).toBe('of the second tab');
+  await topicField(first).fill('');
+  expect(first.faults).toEqual([]);
+  await first.page.context().close();
+});
+
 test('a page that gets no more events leaves its text to a new tab', async () => {
   const channel = `/channel/${web.general}`;
   const { page } = await web.visit('member', channel);

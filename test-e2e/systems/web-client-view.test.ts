@@ -87,6 +87,35 @@ test('a message that was sent stays on the page while the list cannot be loaded,
   await leave(visit);
 });
 
+test('recent conversations that could not be loaded are loaded by a button', async () => {
+  await send('member2', 'loaded later', 'One');
+  const visit = await web.visit('member');
+  const { page } = visit;
+  const loads = '**/json/messages?*';
+  await page.route(loads, (route) =>
+    route.fulfill({ status: 403, json: { result: 'error', msg: 'Not now.', code: 'BAD_REQUEST' } }),
+  );
+  await page.goto(`${web.system.url}/recent`);
+  await page.getByText('Not now.').waitFor();
+  await checkLook(page);
+  await page.unroute(loads);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.recent').getByText('loaded later').waitFor();
+  await leave(visit);
+});
+
+test('on a phone, the list of conversations closes when the page on screen is chosen', async () => {
+  const visit = await web.visit('member', '/inbox', { viewport: { width: 360, height: 640 } });
+  const { page } = visit;
+  const toggle = page.getByRole('button', { name: 'Conversations' });
+  await toggle.click();
+  const inbox = page.getByRole('navigation').getByRole('link', { name: 'Inbox' });
+  await inbox.click();
+  await inbox.waitFor({ state: 'hidden' });
+  expect(await toggle.getAttribute('aria-expanded')).toBe('false');
+  await leave(visit);
+});
+
 test('a message that begins with /me is shown as what its sender does', async () => {
   const { full_name } = web.system.people.member2;
   await send('member2', 'gestures', 'Good morning');

@@ -16,7 +16,7 @@ import './ui/code.css';
 applyTheme();
 markPage();
 const root = createRoot(document.getElementById('root') as HTMLElement);
-/** The reason why the page is not there yet is told after this time. */
+/** The page shows after this time why it has not started yet. */
 const patienceMs = 4_000;
 const showStart = (text: string): void =>
   root.render(

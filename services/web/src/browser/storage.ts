@@ -1,4 +1,4 @@
-/** The storage of this browser. Where it is full or forbidden, changes are not kept, and everything else goes on. */
+/** The storage of this browser. If it is full or forbidden, changes are not kept, and everything else continues. */
 
 export function stored(name: string): string | null {
   try {
@@ -20,8 +20,7 @@ export function store(name: string, text: string | undefined): void {
 
 /** The values in JSON whose names begin with a prefix, by the rest of their names. */
 export function storedBelow(prefix: string): [string, unknown][] {
-  return names().flatMap((name): [string, unknown][] => {
-    if (!name.startsWith(prefix)) return [];
+  return namesBelow(prefix).flatMap((name): [string, unknown][] => {
     try {
       return [[name.slice(prefix.length), JSON.parse(stored(name) ?? 'null')]];
     } catch {
@@ -32,12 +31,13 @@ export function storedBelow(prefix: string): [string, unknown][] {
 
 /** Removes the entries whose names begin with a prefix. */
 export function removeBelow(prefix: string): void {
-  for (const name of names()) if (name.startsWith(prefix)) store(name, undefined);
+  for (const name of namesBelow(prefix)) store(name, undefined);
 }
 
-function names(): string[] {
+/** The names that begin with a prefix. */
+export function namesBelow(prefix: string): string[] {
   try {
-    return Object.keys(localStorage);
+    return Object.keys(localStorage).filter((name) => name.startsWith(prefix));
   } catch {
     return [];
   }

@@ -28,7 +28,7 @@ export class ChannelList {
     return this.#isLoaded ? Promise.resolve() : this.refresh();
   }
 
-  /** Loads the channels also if they are known: no event tells of every right to see a channel. */
+  /** Loads the channels also if they are known: some changes of the right to see a channel have no event. */
   refresh(): Promise<void> {
     return (this.#load ?? this.#begin()).end;
   }

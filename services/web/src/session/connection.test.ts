@@ -4,26 +4,26 @@ import { Connection } from './connection.ts';
 
 test('a tab reports only its own failures to the other tabs', () => {
   let connection: State['connection'] = 'connected';
-  let told = 0;
+  let notified = 0;
   const tab = new Connection({
     client: { getServerSettings: () => new Promise<never>(() => undefined) },
     state: () => ({ ...initialState({} as never), connection }),
     dispatch: (action: Action) => {
       if (action.type === 'connection') connection = action.connection;
     },
-    tellOthers: () => told++,
+    notifyOthers: () => notified++,
   });
   tab.lost();
   tab.attempted(new Error('not reached'));
-  expect([connection, told]).toEqual(['reconnecting', 0]);
+  expect([connection, notified]).toEqual(['reconnecting', 0]);
   connection = 'connected';
   tab.attempted(new Error('not reached'));
-  expect([connection, told]).toEqual(['reconnecting', 1]);
+  expect([connection, notified]).toEqual(['reconnecting', 1]);
 });
 
 /** A tab whose message waits. The server answers while `isUp` is set. */
 function tabWithMessage() {
-  const server = { isUp: true, told: 0 };
+  const server = { isUp: true, notified: 0 };
   const store = { state: { ...initialState({} as never), outbox: [{ id: 'first' } as Outgoing] } as State };
   const tab = new Connection({
     client: {
@@ -38,7 +38,7 @@ function tabWithMessage() {
     dispatch: (action: Action) => {
       if (action.type === 'connection') store.state = { ...store.state, connection: action.connection };
     },
-    tellOthers: () => server.told++,
+    notifyOthers: () => server.notified++,
   });
   return { tab, server, store };
 }
@@ -54,7 +54,7 @@ test('while only a message is not accepted, the server is not called unreachable
     await vi.advanceTimersByTimeAsync(2_000);
     seen.add(store.state.connection);
   }
-  expect([[...seen], server.told]).toEqual([['unsent'], 1]);
+  expect([[...seen], server.notified]).toEqual([['unsent'], 1]);
   store.state = { ...store.state, outbox: [] };
   await vi.advanceTimersByTimeAsync(1_000);
   expect(store.state.connection).toBe('caught up');
@@ -71,7 +71,7 @@ test('a server that no longer answers is called unreachable also while a message
   server.isUp = false;
   tab.attempted(new Error('not reached'));
   await vi.advanceTimersByTimeAsync(0);
-  expect([store.state.connection, server.told]).toEqual(['reconnecting', 2]);
+  expect([store.state.connection, server.notified]).toEqual(['reconnecting', 2]);
   store.state = { ...store.state, outbox: [] };
   await vi.advanceTimersByTimeAsync(10_000);
   expect(store.state.connection).toBe('reconnecting');

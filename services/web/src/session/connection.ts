@@ -2,14 +2,14 @@ import { ApiError, type Client } from '@natter/client';
 import type { Action, Outgoing, State } from '../state/state.ts';
 
 const caughtUpMs = 3_000;
-/** How often it looks whether the messages that waited for the server are sent. */
+/** Interval of the check whether the waiting messages are sent. */
 const waitingMs = 250;
 
 interface ConnectionOptions {
   client: Pick<Client, 'getServerSettings'>;
   state: () => State;
   dispatch: (action: Action) => void;
-  tellOthers: () => void;
+  notifyOthers: () => void;
 }
 
 const isWaiting = ({ problem, sentAs }: Outgoing): boolean => problem === undefined && sentAs === undefined;
@@ -17,7 +17,7 @@ const isWaiting = ({ problem, sentAs }: Outgoing): boolean => problem === undefi
 /** Whether a request failed in a way in which all may fail. */
 const isOfServer = (failure: unknown): boolean => !(failure instanceof ApiError) || failure.status >= 500;
 
-/** Says on screen that the server cannot be reached, and asks for it until it answers. */
+/** Shows that the server cannot be reached, and sends requests until it answers. */
 export class Connection {
   readonly #options: ConnectionOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -27,7 +27,7 @@ export class Connection {
     this.#options = options;
   }
 
-  /** An attempt of this tab. Its failures alone are told to the other tabs: else they would repeat each other. */
+  /** Only failures of this tab are sent to other tabs; otherwise tabs would echo each other. */
   attempted(failure: unknown): void {
     const { connection } = this.#options.state();
     if (failure === undefined || connection === 'reconnecting') return;
@@ -37,11 +37,13 @@ export class Connection {
   }
 
   #failed(): void {
-    this.#options.tellOthers();
+    this.#options.notifyOthers();
     this.lost();
   }
 
-  /** The attempt may have been one of a message that waits, which the server does not accept while it answers all else. */
+  /**
+   * The failed attempt may have been that of a waiting message, which the server does not accept while it answers all else.
+   */
   #ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -52,7 +54,7 @@ export class Connection {
     void this.#options.client.getServerSettings({}, { retryForMs: 0 }).then(() => end(), end);
   }
 
-  /** Also when another tab says so. */
+  /** Also called when another tab reports a failure. */
   lost(): void {
     const { client, dispatch, state } = this.#options;
     if (state().connection === 'reconnecting') return;

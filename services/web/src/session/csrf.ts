@@ -3,9 +3,9 @@ import { navigate } from './login.ts';
 let own: string | undefined;
 
 /**
- * The token of the session's cookie; its name has a prefix where the page came by HTTPS. Each login changes it: another
- * person may have logged in, so the page is loaded again, and until then its requests are refused. After a logout
- * the server refuses requests with 401.
+ * The token of the session's cookie; its name has a prefix if the page came by HTTPS. Each login changes it: another person
+ * may have logged in, so the page is loaded again, and until then its requests are refused. After a logout the server
+ * refuses requests with 401.
  */
 export function csrfToken(): string {
   const token = tokenNow();

@@ -3,7 +3,7 @@ import { topicPlace } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { KeptEdits } from './kept-edits.ts';
 import { forgetTexts, keepsUnsent } from './kept-texts.ts';
-import { keepTopic } from './kept-topics.ts';
+import { KeptTopics } from './kept-topics.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
 import { UnsavedEdits } from './unsaved-edits.ts';
 
@@ -40,7 +40,7 @@ test.for(ways)('an %s is kept for its account until it is forgotten', ([, keep])
 });
 
 test('a topic is forgotten with the texts, but nothing unsent by itself', () => {
-  keepTopic(7, 1, 'a new topic');
+  new KeptTopics(7, new Set()).keep(1, 'a new topic');
   new KeptEdits(7).keep('T', { place, text: '' });
   expect(keepsUnsent(7)).toBe(false);
   forgetTexts(7);

@@ -1,19 +1,33 @@
-import { store, stored } from '../browser/storage.ts';
+import { namesBelow, store, stored } from '../browser/storage.ts';
 import { keptBelow } from './kept-texts.ts';
+import { type HeldLocks, ownTab } from './tabs.ts';
 
-/** The topics of new messages of channels, for a browser that stores nothing. */
-const topics = new Map<string, string>();
+/**
+ * The topics that the writer has chosen for the next messages of channels. As with texts, each tab has its own entries, and
+ * takes those of tabs that are gone.
+ */
+export class KeptTopics {
+  readonly #prefix: string;
+  /** By channel; also for a browser that stores nothing. */
+  readonly #topics = new Map<number, string>();
 
-const nameOf = (ownId: number, channelId: number): string => keptBelow('topic', ownId) + channelId;
+  constructor(ownId: number, heldLocks: HeldLocks) {
+    this.#prefix = keptBelow('topic', ownId);
+    for (const name of namesBelow(this.#prefix)) {
+      // Earlier releases stored no tab.
+      const [channelId, tab] = name.slice(this.#prefix.length).split('\n');
+      if (heldLocks.has(tab)) continue;
+      this.keep(Number(channelId), stored(name) ?? '');
+      store(name, undefined);
+    }
+  }
 
-/** The topic that the writer has chosen for the next message of a channel; it is kept like the text. */
-export function keptTopic(ownId: number, channelId: number): string {
-  const name = nameOf(ownId, channelId);
-  return topics.get(name) ?? stored(name) ?? '';
-}
+  get(channelId: number): string {
+    return this.#topics.get(channelId) ?? '';
+  }
 
-export function keepTopic(ownId: number, channelId: number, topic: string): void {
-  const name = nameOf(ownId, channelId);
-  topics.set(name, topic);
-  store(name, topic === '' ? undefined : topic);
+  keep(channelId: number, topic: string): void {
+    this.#topics.set(channelId, topic);
+    store(`${this.#prefix}${channelId}\n${ownTab}`, topic === '' ? undefined : topic);
+  }
 }

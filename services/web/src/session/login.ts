@@ -1,4 +1,4 @@
-/** How long a logout holds other navigations back. Its reader may have stopped it, and stays on the page. */
+/** How long a logout delays other navigations. Its reader may have stopped it, and stays on the page. */
 const maxLogOutMs = 60_000;
 
 let logOutTimer: ReturnType<typeof setTimeout> | undefined;
@@ -16,7 +16,7 @@ export function navigate(go: () => void): void {
 /** The longest address that the page to log in takes. */
 const maxLength = 1_000;
 
-/** Where the login leads: the page of an address, with its link to a conversation. */
+/** The target of the login: the page of an address, with its link to a conversation. */
 export function targetAfterLogin({ pathname, search, hash }: Pick<Location, 'pathname' | 'search' | 'hash'>): string {
   // Browsers read `//host` as another server.
   const page = pathname.startsWith('//') ? '/' : pathname + search;
@@ -31,8 +31,8 @@ export function goToLogin(): void {
 }
 
 /**
- * For forms that end the session. The form itself leads to the page to log in; what its end causes, such as the refusal
- * of the next poll, starts no second navigation.
+ * For forms that end the session. The form itself leads to the page to log in; consequences of the end, such as the refusal
+ * of the next poll, start no second navigation.
  */
 export function onLogOut(): void {
   clearTimeout(logOutTimer);

@@ -5,7 +5,7 @@ import type { Addition } from '../state/widgets.ts';
 import { t } from '../text/text.ts';
 import { sha256 } from './sha256.ts';
 
-/** A request takes at most so many messages. */
+/** Maximum number of messages per request. */
 const maxFlagged = 5_000;
 
 /** Changes messages for the reader; the events that follow change the screen. */

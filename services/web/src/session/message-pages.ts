@@ -4,7 +4,7 @@ import { type Message, type Narrow, termsOf } from '../state/place.ts';
 /** No message is newer. */
 export const newestId = 10_000_000_000_000_000;
 const pageSize = 60;
-/** Recent conversations are those of so many messages. */
+/** Number of messages in which recent conversations are found. */
 const recentSize = 400;
 
 const paramsOf = (narrow: Narrow) => ({

@@ -2,7 +2,7 @@ import type { ChatEvent } from '@natter/client';
 import { keyOf, topicPlace } from '../state/place.ts';
 import { problemOf } from './problem.ts';
 
-/** The list is asked for at most so often: the server may have to answer with thousands of topics. */
+/** Minimum time between two requests of the list: the server may have to answer with thousands of topics. */
 const soonestMs = 30_000;
 
 interface Topic {
@@ -12,7 +12,7 @@ interface Topic {
 
 interface Options {
   channelId: number;
-  /** How many topics are kept. */
+  /** Number of topics that are kept. */
   size: number;
   ask: (signal: AbortSignal) => Promise<readonly Topic[]>;
   /** The names, once they are known; otherwise the reason why not. */
@@ -20,8 +20,8 @@ interface Options {
 }
 
 /**
- * The topics of a channel with the newest messages. Messages change their order here; the server is asked again only
- * after what may remove or rename topics.
+ * The topics of a channel with the newest messages. New messages change the order without a request; the list is requested
+ * again only after events that may remove or rename topics.
  */
 export class NewestTopics {
   readonly #options: Options;
@@ -51,7 +51,7 @@ export class NewestTopics {
         if (request.signal.aborted) return;
         this.#known = topics.slice(0, this.#options.size);
         for (const one of this.#arrived) this.#known = this.#with(this.#known, one);
-        this.#tell();
+        this.#report();
       },
       (error: unknown) => {
         if (request.signal.aborted) return;
@@ -91,7 +91,7 @@ export class NewestTopics {
     this.#arrived = this.#with(this.#arrived, topic);
     if (!this.#known) return;
     this.#known = this.#with(this.#known, topic);
-    this.#tell();
+    this.#report();
   }
 
   /** The list with a topic in its place by its newest message. */
@@ -107,7 +107,7 @@ export class NewestTopics {
     return keyOf(topicPlace(this.#options.channelId, name));
   }
 
-  #tell(): void {
+  #report(): void {
     this.#options.onChange(
       this.#known?.map(({ name }) => name),
       undefined,

@@ -1,9 +1,9 @@
 import type { Client } from '@natter/client';
 import type { Action, State } from '../state/state.ts';
 
-/** Without input for so long, the person is not at this page. */
+/** Time without input after which the person counts as idle. */
 const idleAfterMs = 5 * 60_000;
-/** Input and changes of the focus are told at most so often. */
+/** Minimum time between two reports. */
 const soonestMs = 5_000;
 const inputs = ['keydown', 'pointerdown', 'pointermove', 'wheel'] as const;
 
@@ -12,7 +12,7 @@ interface Store {
   dispatch: (action: Action) => void;
 }
 
-/** Reports whether somebody uses this page, and learns who else is here. */
+/** Reports whether the person uses this page, and reads the presence of others from the answers. */
 export class PresenceReporter {
   readonly #client: Client;
   readonly #store: Store;

@@ -4,7 +4,7 @@ import type { State } from '../state/state.ts';
 
 const waitMs = 2_000;
 const waitAfterFailureMs = 15_000;
-/** A request asks for at most so many messages; older ones are left out. */
+/** Maximum number of messages per request; older ones are left out. */
 const maxAsked = 200;
 
 interface Screen {
@@ -14,7 +14,7 @@ interface Screen {
   found: (key: string, matches: ReadonlyMap<number, string>) => void;
 }
 
-/** Only the server can decide what a search finds: it is asked for new messages while results are on screen. */
+/** Only the server can evaluate a search: the client sends it the ids of new messages while results are on screen. */
 export class SearchFollower {
   readonly #client: Client;
   readonly #screen: Screen;

@@ -6,6 +6,7 @@ import { ChannelList } from './channel-list.ts';
 import { Connection } from './connection.ts';
 import { csrfToken } from './csrf.ts';
 import { deliver } from './deliver.ts';
+import { KeptTopics } from './kept-topics.ts';
 import { MessageActions } from './message-actions.ts';
 import { newestId, pageAround, pageBeside } from './message-pages.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
@@ -26,7 +27,7 @@ const hiddenDrawMs = 500;
 interface Loading {
   /** Events since the request. */
   since: ChatEvent[];
-  /** Where a page opens; undefined while a view is extended. */
+  /** The message at which the page opens; undefined while a view is extended. */
   anchor: number | 'default' | undefined;
   request: AbortController;
 }
@@ -37,11 +38,12 @@ export class Session {
   readonly #client: Client;
   readonly #feed: SharedFeed;
   readonly #listeners = new Set<() => void>();
-  /** Loads in progress by view. A page that was opened later replaces what an earlier load brings. */
+  /** Loads in progress, by view. A later load replaces an earlier one of the same view. */
   readonly #loading = new Map<string, Loading>();
   readonly #followers = new Set<(event: ChatEvent) => void>();
   readonly writer: Writer;
   readonly edits: UnsavedEdits;
+  readonly topics: KeptTopics;
   readonly #searches: SearchFollower;
   readonly #presence: PresenceReporter;
   readonly channelList: ChannelList;
@@ -66,9 +68,10 @@ export class Session {
       },
     );
     const store = { state, dispatch: (action: Action) => this.#dispatch(action) };
-    this.connection = new Connection({ client, ...store, tellOthers: () => feed.unreachable() });
+    this.connection = new Connection({ client, ...store, notifyOthers: () => feed.unreachable() });
     this.writer = new Writer(client, store, heldLocks);
     this.edits = new UnsavedEdits(this.#state.model.ownId);
+    this.topics = new KeptTopics(this.#state.model.ownId, heldLocks);
     this.#presence = new PresenceReporter(client, store);
     this.channelList = new ChannelList(client, store.dispatch);
     this.#searches = new SearchFollower(client, {
@@ -104,7 +107,7 @@ export class Session {
     return session;
   }
 
-  /** For what one part of the page asks alone. */
+  /** For requests that only one component needs. */
   get client(): Client {
     return this.#client;
   }
@@ -140,7 +143,7 @@ export class Session {
     this.#draw();
   }
 
-  /** Events may come in hundreds: the page is drawn once for those of a moment. */
+  /** Hundreds of events may arrive together: the page is drawn once for all events of an interval. */
   #dispatchSoon(action: Action): void {
     this.#apply(action);
     this.#drawTimer ??= setTimeout(() => this.#draw(), document.hidden ? hiddenDrawMs : drawMs);
@@ -245,7 +248,7 @@ export class Session {
     for (const key of this.#loading.keys()) if (key !== exceptKey) this.#endLoad(key);
   }
 
-  /** The conversation where a message is now; undefined if the reader cannot see the message. */
+  /** The conversation that contains a message now; undefined if the reader cannot see the message. */
   async placeOf(messageId: number): Promise<Place | undefined> {
     const params = { message_id: messageId, allow_empty_topic_name: true };
     return this.#client.getMessage(params).then(
@@ -254,7 +257,7 @@ export class Session {
     );
   }
 
-  /** Tells a problem that no part of the page can show. */
+  /** Shows a notice of a problem that no other part of the page can show. */
   notify(error: unknown): void {
     this.#dispatch({ type: 'noticed', notice: problemOf(error) });
   }

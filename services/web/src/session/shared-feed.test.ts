@@ -6,10 +6,13 @@ import { type Model, modelOf } from '../state/model.ts';
 import { randomId } from './random-id.ts';
 import { SharedFeed } from './shared-feed.ts';
 
-/** A server with one log. Event `n` makes `n` the name of the organization, so that a model says which was its last. */
+/**
+ * A server with one log. Event `n` makes `n` the name of the organization, so the name in a model is the number of its last
+ * event.
+ */
 class Server {
   #events: ChatEvent[] = [];
-  /** Where the log began when a queue was registered. */
+  /** The first number of the log when a queue was registered. */
   readonly #starts = new Map<string, number>();
   readonly #held = new Set<() => void>();
   polls = 0;
@@ -129,7 +132,7 @@ const steps = fc.array(
       fc.record({ do: fc.constant('happen'), count: fc.integer({ min: 1, max: 5 }) }),
       fc.record({ do: fc.constant('expire') }),
     ),
-    /** How long until the next step. */
+    /** Time until the next step. */
     turns: fc.nat(6),
   }),
   { maxLength: 20 },
@@ -245,7 +248,7 @@ test('a tab that missed an event takes the state of the leader and skips the eve
   leader.close();
 });
 
-/** A leader that says what a test wants, in place of another tab. */
+/** A leader that sends the messages of a test, in place of another tab. */
 function otherLeader(name: string) {
   const held = navigator.locks.request(name, () => new Promise(() => undefined));
   held.catch(() => undefined);

@@ -18,9 +18,9 @@ const answerMs = 10_000;
 const pingMs = 20_000;
 
 /**
- * The events of one queue in every tab of a browser. The tab that holds a lock leads: it polls, and tells the others.
- * They keep the same point, so each of them can go on from there when the lock becomes free. The server gives events
- * again from any position, so none is lost, and each tab skips those that it has.
+ * Gives the events of one queue to every tab of a browser. The tab that holds a lock leads: it polls, and sends the events
+ * to the others. They keep the same point, so each of them can continue from there when the lock becomes free. The server
+ * returns events again from any position, so none is lost, and each tab skips events that it has.
  */
 export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   readonly #options: SharedFeedOptions;
@@ -104,7 +104,7 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     if (this.#channel && this.#point && !this.#isLeading) void this.#compete(true);
   }
 
-  /** Tells the other tabs that the server does not answer. */
+  /** Notifies the other tabs that the server does not answer. */
   unreachable(): void {
     this.#say({ type: 'unreachable' });
   }
@@ -143,7 +143,7 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     return this.#isBehind || !this.#point;
   }
 
-  /** Asks from time to time for what is missing, or, on screen, whether the leader still runs. */
+  /** Asks from time to time for a missing point, or, on screen, whether the leader still runs. */
   #watch(): void {
     const ask = (): void => {
       this.#watch();

@@ -10,7 +10,7 @@ export const sharedName = (ownId: number): string | undefined =>
     ? `natter queue ${ownId} ${new URL(import.meta.url).pathname}`
     : undefined;
 
-/** The name of a lock that this page holds while it is there. What it writes into the storage is its own until then. */
+/** The name of a lock that this page holds while it is open. Its entries in the storage belong to it until then. */
 export const ownTab = `natter tab ${randomId()}`;
 
 /** The names of the locks that the pages of this browser hold. */
@@ -30,7 +30,7 @@ function holdTab(): void {
   if ('locks' in navigator) navigator.locks.request(ownTab, () => gone).catch(() => undefined);
 }
 
-/** Leaves what this page wrote to the next page. */
+/** Releases the stored texts of this page to the next page. */
 export const leaveTab = (): void => release();
 
 /** A page that waits in the back/forward cache neither leads nor listens, nor holds a lock. */

@@ -9,7 +9,7 @@ export interface Edit {
   base: string;
   /** Whether the message was changed elsewhere since its text was opened: `base` is the other text then. */
   isOutdated: boolean;
-  /** Where the message was when its text was opened. */
+  /** The conversation of the message when its text was opened. */
   place: Place;
 }
 

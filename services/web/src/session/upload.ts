@@ -24,7 +24,7 @@ interface Known {
   filename: string | undefined;
 }
 
-/** Uploads a file in parts, and continues after interruptions where the server stands. A cancelled one is deleted. */
+/** Uploads a file in parts, and continues after interruptions at the offset of the server. A cancelled upload is deleted. */
 export async function upload(file: File, { signal, onProgress }: UploadOptions): Promise<Uploaded> {
   // A repeated creation is answered with the same upload: others would take space until they expire.
   const key = randomId();
@@ -60,7 +60,7 @@ async function append(address: string, offset: number, part: ArrayBuffer, signal
     const headers = { 'upload-offset': String(offset) };
     return knownFrom(await request('PATCH', address, { signal, body: part, headers }));
   } catch (error) {
-    // The part arrived, and its answer was lost: the state says where to continue.
+    // The part arrived, and its answer was lost: the state has the offset to continue from.
     if (!(error instanceof ApiError) || error.code !== 'UPLOAD_OFFSET_MISMATCH') throw error;
     return knownFrom(await request('GET', address, { signal }));
   }
@@ -110,7 +110,7 @@ async function request(
     ...(signal ? { signal } : {}),
   });
   const text = await response.text();
-  // An answer without a body says in its header how many bytes the server has.
+  // The header of an answer without a body has the number of bytes on the server.
   if (response.ok) return text === '' ? { upload_offset: response.headers.get('upload-offset') } : parsed(text);
   throw new Refused(response, parsed(text));
 }

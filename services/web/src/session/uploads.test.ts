@@ -15,7 +15,7 @@ interface Sending {
   fail: () => Promise<void>;
 }
 
-/** The test decides when and how each sending ends. */
+/** The test ends each sending itself. */
 function started() {
   const sendings: Sending[] = [];
   const appended: [string, string][] = [];

@@ -30,7 +30,7 @@ interface Options {
 
 /** An upload whose link is still to come. */
 interface Expected {
-  /** Where the link goes. */
+  /** The box that gets the link. */
   draft: DraftBox;
   /** The same number for files that were chosen together. */
   choice: number;

@@ -24,7 +24,7 @@ export class Writer {
   readonly uploads: Uploads;
   /** Texts that the server may have as drafts, by conversation: their saves got no answer. */
   readonly #unanswered = new Map<string, string>();
-  /** Where the text of a conversation went while it was saved. */
+  /** The conversation to which a text was carried while it was saved, by the earlier one. */
   readonly #carried = new Map<string, string>();
   /** The boxes whose texts are on their way to the server by other means; they go along with their messages. */
   readonly #leaving = new Set<DraftBox>();
@@ -140,7 +140,7 @@ export class Writer {
   #handOver(key: string, draftId: number | undefined): void {
     const { edits } = this.#store.state().composing;
     let to = this.#carried.get(key) ?? key;
-    // It may have been carried further. Another text may be written in the conversation where it was.
+    // The text may have been carried further. Another text may be written in its earlier conversation.
     for (const seen = new Set<string>(); !edits.has(to) && !seen.has(to); ) {
       seen.add(to);
       to = this.#carried.get(to) ?? to;
@@ -205,7 +205,7 @@ export class Writer {
     return true;
   }
 
-  /** Empties a compose box after its text was sent by other means, wherever it is by then. Another text in it stays. */
+  /** Empties the compose box of a text after it was sent by other means, also if it was carried away. Another text stays. */
   async emptyAfter(draft: DraftBox, text: string, send: () => Promise<unknown>): Promise<void> {
     const box = { ...draft };
     this.#leaving.add(box);
@@ -246,7 +246,7 @@ export class Writer {
     if (this.#typing && keyOf(this.#typing.place) !== keyOf(place)) this.#stopTyping();
     if (!this.#typing || Date.now() - this.#typing.since >= limits.typingStartedWaitMs) {
       this.#typing = { place, since: Date.now() };
-      this.#tell(place, 'start');
+      this.#sendTyping(place, 'start');
     }
     clearTimeout(this.#stopTimer);
     this.#stopTimer = setTimeout(() => this.#stopTyping(), limits.typingStoppedWaitMs);
@@ -257,10 +257,10 @@ export class Writer {
     if (!this.#typing) return;
     const { place } = this.#typing;
     this.#typing = undefined;
-    this.#tell(place, 'stop');
+    this.#sendTyping(place, 'stop');
   }
 
-  #tell(place: Place, op: 'start' | 'stop'): void {
+  #sendTyping(place: Place, op: 'start' | 'stop'): void {
     const isAlone = place.kind === 'direct' && place.userIds.every((id) => id === this.#ownId);
     if (isAlone) return;
     const target =
@@ -270,7 +270,7 @@ export class Writer {
     void this.#client.setTyping({ ...target, op }, { retryForMs: 0 }).catch(() => undefined);
   }
 
-  /** Somebody counts as typing until the event that says otherwise, or for the time that the server gives. */
+  /** A person counts as typing until the event that ends it, or for the time that the server sets. */
   arrived(event: ChatEvent): void {
     if (event.type !== 'typing') return;
     const userId = event.sender.user_id;

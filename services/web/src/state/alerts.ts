@@ -2,7 +2,7 @@ import type { ChatEvent } from '@natter/client';
 import { isMuted, type Model, policyOf, topicPolicies } from './model.ts';
 import { keyOf, type Message, type Narrow, type Place, placeOf } from './place.ts';
 
-/** A new message that the reader wants to be told of. */
+/** A new message of which the reader wants to be notified. */
 export interface Alert {
   message: Message;
   place: Place;

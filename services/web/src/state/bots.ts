@@ -3,7 +3,7 @@ import type { ChatEvent } from '@natter/client';
 /** The kinds of bots, as the API numbers them. */
 export const botKinds = { generic: 1, incoming: 2, outgoing: 3 } as const;
 
-/** Where and how an outgoing webhook bot is called. */
+/** The calls of an outgoing webhook bot. */
 interface Service {
   url: string;
   interface: number;

@@ -167,7 +167,7 @@ export function suggestMentions(query: string, isSilent: boolean, around: Surrou
 
 const namedTwice = new WeakMap<object, ReadonlySet<string>>();
 
-/** With the number of the person where two have the name, or where the name contains signs of a mention. */
+/** With the number of the person if two have the name, or if the name contains signs of a mention. */
 function mentionName({ id, name }: Person, model: Model): string {
   let twice = namedTwice.get(model.people);
   if (!twice) {

@@ -24,7 +24,7 @@ export type ComposingAction =
   /** The server has the text, as this draft; without a draft if it is empty. `before` is the draft that the text changed. */
   | { type: 'kept'; key: string; text: string; draftId: number | undefined; before: number | undefined }
   | { type: 'chosen'; key: string; draftId: number }
-  /** The text goes along to the conversation where the messages are now. */
+  /** The text moves to the present conversation of the messages. */
   | { type: 'carried'; key: string; to: string; text: string; draftId: number | undefined }
   /** The conversation is no longer shown. */
   | { type: 'left'; key: string }
@@ -88,8 +88,8 @@ export const draftOf = (composing: Composing, writing: Writing, key: string): nu
   (composing.edits.get(key) ?? { draftId: newestDraft(composing, writing, key)?.id }).draftId;
 
 /**
- * The text of a compose box: what was written here, until another client changes the draft. Spaces at the ends do not
- * count, because the server removes them.
+ * The text of a compose box: the local edit, until another client changes the draft. Spaces at the ends do not count,
+ * because the server removes them.
  */
 export function textOf(composing: Composing, writing: Writing, key: string): string {
   const edit = composing.edits.get(key);

@@ -60,7 +60,7 @@ export function applyToMarks(marks: Marks, event: ChatEvent, isUnread: (id: numb
     }
     case 'update_message': {
       if (event.rendered_content === undefined) return marks;
-      // Flags that the reader sets may be older than what the model knows.
+      // Flags that the reader sets may be older than those of the model.
       const isNew = isMention(event.flags) && isUnread(event.message_id);
       const others = minus(marks.mentions, [event.message_id]);
       return { ...marks, mentions: isNew ? plus(others, [event.message_id]) : others };

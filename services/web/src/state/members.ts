@@ -70,7 +70,9 @@ export const personOf = (raw: RawPerson, isActive = raw.is_active ?? true): Pers
   picture: pictureOf(raw.avatar_url),
 });
 
-/** An uploaded picture. The server draws others, which are all alike, and other sites would learn who reads. */
+/**
+ * An uploaded picture. Pictures that the server draws look alike, and those of other sites would reveal the reader to them.
+ */
 const pictureOf = (url: string | null | undefined): string | undefined =>
   url?.startsWith('/user_avatars/') ? url : undefined;
 

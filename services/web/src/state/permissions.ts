@@ -6,7 +6,7 @@ import type { PermissionLevel } from './realm.ts';
 import { isInTime } from './rules.ts';
 import type { Group, GroupSetting } from './writing-snapshot.ts';
 
-/** These functions decide what the page offers. The server checks again. */
+/** These functions decide which actions the page offers. The server checks again. */
 type Reader = Pick<Model, 'ownId' | 'rules' | 'realm' | 'writing' | 'channels'>;
 
 type Groups = ReadonlyMap<number, Group>;
@@ -86,7 +86,9 @@ export const deactivatedOf = (people: Model['people'], ids: readonly number[]): 
 
 export type PostingProblem = 'channel' | 'deactivated' | 'direct disabled' | 'direct unauthorized' | 'direct new';
 
-/** Why the server would refuse messages of the reader in a place. `isNew`: nobody has written in the conversation. */
+/**
+ * The reason why the server would refuse messages of the reader in a place. `isNew`: nobody has written in the conversation.
+ */
 export function postingProblem(
   reader: Reader & Pick<Model, 'people'>,
   place: Place,

@@ -12,10 +12,10 @@ export interface NameProblem {
 }
 
 interface Resolved {
-  /** The terms, with the numbers of people and channels for their names. What is not found keeps its name. */
+  /** The terms, with the numbers of people and channels for their names. Names that are not found stay. */
   terms: Term[];
   problem: NameProblem | undefined;
-  /** Whether a channel can be told only once all channels are known. */
+  /** Whether a channel can be identified only once all channels are known. */
   isOpen: boolean;
 }
 

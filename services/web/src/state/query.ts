@@ -51,7 +51,7 @@ export function textOf(terms: readonly Term[]): string {
 const part =
   /(-?)([a-z-]+):(?:"((?:\\["\\]|\\(?!["\\])|[^"\\])*)"|"((?:\\["\\]|\\(?!["\\])|[^"\\])*\\)"|(\S+))|"[^"]*"|\S+/giu;
 
-/** The terms of a search text. What is no operator is searched for, together. */
+/** The terms of a search text. All words that are not operators form one term. */
 export function termsOfText(text: string): Term[] {
   const terms: Term[] = [];
   const words: string[] = [];

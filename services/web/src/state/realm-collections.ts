@@ -6,7 +6,7 @@ interface Domain {
   allow_subdomains: boolean;
 }
 
-/** A place where code of a language can be run. */
+/** A site that can run code of a language. */
 interface Playground {
   id: number;
   name: string;

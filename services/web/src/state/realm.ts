@@ -1,7 +1,7 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
 import type { GroupSetting } from './writing-snapshot.ts';
 
-/** Which groups a permission may name, as the server says. */
+/** Rules of the server for the groups that a permission may name. */
 export interface PermissionRule {
   require_system_group: boolean;
   allow_nobody_group: boolean;

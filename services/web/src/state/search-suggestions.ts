@@ -13,7 +13,7 @@ export interface SearchSuggestion {
   key: string;
   label: string;
   hint: string;
-  /** Where the text begins that it replaces. */
+  /** Start of the replaced text. */
   from: number;
   /** A replacement of the text from there; a term makes a chip. */
   result: { text: string } | { term: Term };
@@ -24,7 +24,7 @@ export interface SearchSuggestion {
 interface OpenTerm {
   operator: Operator;
   minus: string;
-  /** The operand so far. It may have several words, even without quotation marks. */
+  /** The operand as typed. It may have several words, even without quotation marks. */
   start: string;
   from: number;
   isQuoted: boolean;
@@ -52,7 +52,7 @@ export function channelOfTopic(text: string, chips: readonly Term[], model: Mode
   return typeof channel === 'number' ? channel : undefined;
 }
 
-/** The suggestions for the end of a search text. `topics`: those that may be meant. */
+/** The suggestions for the end of a search text. `topics`: the possible topics. */
 export function suggestionsFor(text: string, model: Model, topics: Topics): SearchSuggestion[] {
   const open = openTerm(text);
   const found = open ? operandsOf(open, model, topics) : [];

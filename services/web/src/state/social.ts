@@ -12,7 +12,7 @@ interface Seen {
   connectedAt: number;
 }
 
-/** The presence of people, as far as the server has told it. */
+/** The presence of people, as the server has reported it. */
 interface Presence {
   people: ReadonlyMap<number, Seen>;
   /** The last update that is known. */
@@ -123,7 +123,7 @@ export const withPresences = (presence: Presence, { updateId, presences }: Prese
   people: seen(presence.people, presences),
 });
 
-/** A state of the organisation that replaces an earlier one may know less than its reports have told. */
+/** A new snapshot may be older than presence answers received before it. */
 export function laterPresence(earlier: Presence, next: Presence): Presence {
   const people = new Map(earlier.people);
   for (const [id, { activeAt, connectedAt }] of next.people) {
@@ -146,7 +146,7 @@ export function availabilityOf({ people, offlineAfterSeconds }: Presence, userId
   return isRecent(known?.connectedAt) ? 'idle' : 'offline';
 }
 
-/** When somebody was last here, in seconds; undefined if nobody knows. */
+/** The time of the last presence of a person, in seconds; undefined if it is not known. */
 export function lastSeenOf({ people }: Presence, userId: number): number | undefined {
   const { activeAt = 0, connectedAt = 0 } = people.get(userId) ?? {};
   return Math.max(activeAt, connectedAt) || undefined;

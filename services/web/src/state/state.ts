@@ -5,8 +5,8 @@ import { applyToListed, type Listed, listedOf, type RawListed } from './listed.t
 import { applyToModel, isMutedTopic, type Model, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
 import { laterPresence, type PresenceAnswer, withPresences } from './social.ts';
+import { afterGap } from './view-gaps.ts';
 import {
-  afterGap,
   applyToViews,
   extendView,
   markedAsRead,
@@ -70,7 +70,7 @@ export type Action =
   | { type: 'discarded'; id: string }
   | { type: 'connection'; connection: Connection }
   | { type: 'composing'; action: ComposingAction }
-  /** The server has a draft, or has it no longer: known before the event says so. */
+  /** The server has stored or deleted a draft: known before the event arrives. */
   | { type: 'draft'; draft: Draft }
   | { type: 'saving draft'; draftId: number; text: string }
   | { type: 'no draft'; draftId: number }
@@ -164,7 +164,7 @@ function withSnapshot(state: State, snapshot: Model, shownKey: string | undefine
   const presence = laterPresence(state.model.presence, snapshot.presence);
   const { listed } = state.model;
   const model = { ...snapshot, presence, listed };
-  return { ...state, model, former: formerAfter(state, model), views: afterGap(state, shownKey) };
+  return { ...state, model, former: formerAfter(state, model), views: afterGap(state.views, shownKey) };
 }
 
 function withEvent(state: State, event: ChatEvent): State {

@@ -110,6 +110,20 @@ const wholeModel = {
   marks: { mentions: new Set() },
 };
 
+test('a list of a channel may lack messages when the reader subscribes to the channel', () => {
+  const ends = { foundNewest: true };
+  const joined = (narrow: Narrow, id: number): View => {
+    const state = stateWith(narrow, ends);
+    const event = ofChannel('add', { subscriptions: [{ stream_id: id }] });
+    return viewOf(reduce(state, { type: 'opened', page: pageOf(narrow, state, event, ends) }), narrow);
+  };
+  const ofChannelItself: Narrow = { kind: 'channel', channelId };
+  for (const narrow of [lunch, ofChannelItself])
+    expect(joined(narrow, channelId)).toMatchObject({ isStale: true, hasNewest: false });
+  for (const one of [joined(lunch, 6), joined({ kind: 'mentions' }, channelId)])
+    expect(one).toMatchObject({ isStale: false, hasNewest: true });
+});
+
 /** The feed with messages of two topics after some events. */
 function feedAfter(...events: ChatEvent[]): Pick<View, 'ids' | 'isStale'> {
   const messages = [messageOf(1, 'noise'), messageOf(2, 'lunch')];

@@ -1,6 +1,7 @@
 import type { ChatEvent } from '@natter/client';
 import { reactionsAfter, withFlag, withSubmessage, withText } from './message-changes.ts';
 import { holds, keyOf, type Message, type Narrow, type Place, placeOf, topicPlace } from './place.ts';
+import { afterSubscribing } from './view-gaps.ts';
 
 /** A loaded part of a narrow: consecutive messages of it. */
 export interface View {
@@ -13,7 +14,7 @@ export interface View {
   isStale: boolean;
   /** The message to show first; undefined for the end. */
   anchor: number | undefined;
-  /** Whether it was opened at a message that a link named, instead of where the reader is. */
+  /** Whether it was opened at a message that a link named, instead of at the place of the reader. */
   isNear: boolean;
   /** Grows when the view was replaced, so that the list goes to its anchor. */
   version: number;
@@ -40,7 +41,7 @@ export interface Page {
   since: readonly ChatEvent[];
 }
 
-/** Whether a view may lack the place where the reader is: the first unread message, or the end. */
+/** Whether a view may lack the place of the reader: the first unread message, or the end. */
 export const lacksPlace = ({ messages }: Shown, { ids, isNear, hasNewest }: View): boolean =>
   !hasNewest && (isNear || ids.every((id) => messages.get(id)?.flags.includes('read')));
 
@@ -106,17 +107,6 @@ export function withFound(shown: Shown, key: string, matches: ReadonlyMap<number
 const withMessages = ({ messages }: Shown, added: readonly Message[]): ReadonlyMap<number, Message> =>
   new Map([...messages, ...added.map((one) => [one.id, one] as const)]);
 
-/**
- * The view on screen after events were lost: it stays until it is loaded again. Until then nothing is added at its end,
- * where messages may be missing.
- */
-export const afterGap = ({ views }: Shown, shownKey: string | undefined): ReadonlyMap<string, View> =>
-  new Map(
-    [...views].flatMap(([key, view]) =>
-      key === shownKey ? [[key, { ...view, hasNewest: false, isStale: true }]] : [],
-    ),
-  );
-
 export interface Reader {
   ownId: number;
   isMuted: (place: Place) => boolean;
@@ -143,8 +133,9 @@ export function applyToViews(shown: Shown, event: ChatEvent, reader: Reader): Sh
     case 'submessage':
       return change(shown, [event.message_id], (message) => withSubmessage(message, event));
     case 'user_topic':
-    case 'subscription':
       return withMuting(shown, event, reader);
+    case 'subscription':
+      return withMuting({ ...shown, views: afterSubscribing(shown.views, event) }, event, reader);
     default:
       return shown;
   }
@@ -189,7 +180,7 @@ function mayEnterFeed(event: MutingEvent, { isMuted, wasMuted }: Reader): boolea
   return event.op === 'add' || event.op === 'remove';
 }
 
-/** The messages after the reader has read some; known before the event says so. */
+/** The messages after the reader has read some; known before the event arrives. */
 export const markedAsRead = (shown: Shown, ids: readonly number[]): Shown =>
   change(shown, ids, (message) => withFlag(message, 'read', true));
 
@@ -251,7 +242,7 @@ function withoutMatches(shown: Shown, id: number): Shown {
   return { ...shown, views: new Map(views) };
 }
 
-/** Puts changed messages where they belong now. A view is stale if it may lack some of them. */
+/** Moves changed messages to the views to which they belong now. A view is stale if it may lack some of them. */
 function arranged(
   shown: Shown,
   changed: readonly number[],

@@ -1,6 +1,6 @@
 import type { Message } from './place.ts';
 
-/** A poll or a list of tasks: what its message says, and what readers added to it. All texts are those of strangers. */
+/** A poll or a list of tasks: the text of its message, and the additions of readers. No text is trusted. */
 export type Widget = Poll | Todo;
 
 export interface Poll {

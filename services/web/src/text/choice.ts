@@ -20,8 +20,8 @@ export function preferredLanguage(tags: readonly string[]): LanguageCode {
 }
 
 /**
- * Keeps the language of the account for the next page. English is what accounts have where nobody chose a language, so
- * the browser decides there. Returns whether it could be kept.
+ * Keeps the language of the account for the next page. Accounts without a chosen language have English, so the browser
+ * decides for them. Returns whether it could be kept.
  */
 export function rememberAccount(setting: unknown): boolean {
   const code = languageCodes.find((one) => one === setting && one !== 'en');

@@ -34,7 +34,7 @@ export function t(key: Key, values: Readonly<Record<string, string | number>> = 
 /** Names in one phrase, such as “Ada, Ben and Cy”. */
 export const listText = (all: readonly string[]): string => names.format(all);
 
-/** Tells browsers and screen readers the language of the page. */
+/** Sets the language of the page for browsers and screen readers. */
 export function markPage(): void {
   document.documentElement.lang = language;
   document.documentElement.dir = languages[language].direction;

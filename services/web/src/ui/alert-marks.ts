@@ -1,4 +1,4 @@
-/** Their texts are not those of the message, or no words. */
+/** Their texts do not belong to the message, or are not words. */
 const unmarked = 'math, time, button, .emoji';
 
 /** Marks the alert words of the reader in a message. Only the text is divided: no HTML is made of it. */
@@ -21,7 +21,7 @@ export function markAlertWords(content: DocumentFragment, words: readonly string
   }
 }
 
-/** Where words stand in a text, with no letter or digit beside them: as the server finds them. */
+/** The positions of words in a text, with no letter or digit beside them, as the server finds them. */
 export function placesOf(text: string, words: readonly string[]): [from: number, to: number][] {
   const lower = lowered(text);
   const isLetter = (at: number): boolean => /[\p{L}\p{N}_]/u.test(lower[at] ?? ' ');

@@ -1,8 +1,9 @@
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useRef } from 'react';
 import { t } from '../text/text.ts';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
 /** As the server limits them. */
@@ -12,16 +13,13 @@ const maxLength = 100;
 export function AlertWords() {
   const { client } = useSession();
   const words = useSelected(({ model }) => model.alertWords);
-  const [text, setText] = useState('');
+  const form = useForm({ text: '' });
+  const { text } = form.values;
   const input = useRef<HTMLInputElement>(null);
   const task = useTask();
   const add = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await client.addAlertWords({ alert_words: [text] });
-      // Keep the text that was typed meanwhile.
-      setText((now) => (now === text ? '' : now));
-    }, t('theWordIsAdded'));
+    void task.run(() => form.add(() => client.addAlertWords({ alert_words: [text] })), t('theWordIsAdded'));
   };
   const remove = (word: string): void => {
     // The button that had the focus disappears.
@@ -52,7 +50,7 @@ export function AlertWords() {
           maxLength={maxLength}
           autoComplete="off"
           dir="auto"
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => form.set({ text: event.target.value })}
         />
       </Field>
       <button type="submit" className="primary" disabled={task.isBusy || text.trim() === ''}>

@@ -8,7 +8,7 @@ const texts = {
   'caught up': t('connectedAgainEverythingIsUpToDate'),
 };
 
-/** Says what the connection does. It stays in the page, so that screen readers read changes. */
+/** Shows the state of the connection. It stays in the page, so that screen readers read changes. */
 export function Banner() {
   const connection = useSelected((state) => state.connection);
   return (

@@ -104,7 +104,7 @@ interface DefaultFieldsProps {
   onChange: (changed: Partial<Defaults>) => void;
 }
 
-/** The channels that a bot uses where its requests name none. A bot that only sends receives nothing. */
+/** The channels that a bot uses if its requests name none. A bot that only sends receives nothing. */
 export function DefaultFields({ kind, values, onChange }: DefaultFieldsProps) {
   return (
     <>

@@ -21,7 +21,7 @@ interface BotListProps {
   empty: string;
 }
 
-/** Active bots, and below them those that are deactivated. */
+/** Active bots, and below them the deactivated ones. */
 export function BotList({ bots, shown = Number.POSITIVE_INFINITY, empty }: BotListProps) {
   const isAdministrator = useSelected(({ model }) => model.rules.isAdministrator);
   const { client } = useSession();

@@ -8,14 +8,15 @@ import { ProblemField, problemsOf } from './problem-field.tsx';
 import { SelectOptions } from './select-options.tsx';
 import { useSession } from './session-context.tsx';
 import { useFile } from './use-file.ts';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
 const empty = { name: '', shortName: '', url: '', interface: 1 };
 
-/** Makes a bot of the person. Those who may not make all kinds make bots that only send. */
+/** Creates a bot of the person. People who may not create all kinds create bots that only send. */
 export function NewBot({ mayAll }: { mayAll: boolean }) {
   const { client } = useSession();
-  const [values, setValues] = useState(empty);
+  const { values, set, add } = useForm(empty);
   const [chosen, setChosen] = useState<number>(botKinds.generic);
   const picture = useFile();
   const { file } = picture;
@@ -23,19 +24,18 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
   const problems = problemsOf(task, botCauses);
   const kind = mayAll ? chosen : botKinds.incoming;
   const isOutgoing = kind === botKinds.outgoing;
-  const set = (changed: Partial<typeof empty>): void => setValues((all) => ({ ...all, ...changed }));
   const create = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await client.createBot({
+    const send = () =>
+      client.createBot({
         full_name: values.name,
         short_name: values.shortName,
         bot_type: kind,
         ...(isOutgoing ? { payload_url: values.url, interface_type: values.interface } : {}),
         ...(file ? { file } : {}),
       });
-      // Keep the texts that were typed meanwhile.
-      setValues((now) => (now === values ? empty : now));
+    void task.run(async () => {
+      await add(send);
       picture.end(file);
     }, t('theBotIsInTheListIt'));
   };

@@ -18,7 +18,7 @@ interface ChooserProps<C extends Choice> {
   columns?: number;
 }
 
-/** A text field with a list below: what is typed filters, arrows choose, Enter takes. */
+/** A text field with a list. Typing filters the list, arrow keys move the selection, Enter chooses. */
 export function Chooser<C extends Choice>({ label, placeholder, choicesFor, onChoose, columns = 1 }: ChooserProps<C>) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);

@@ -14,7 +14,7 @@ interface ComboFieldProps {
   onChoose: (one: Found[number]) => void;
 }
 
-/** A text field in a dialog, with a list of what the text may mean. */
+/** A text field in a dialog, with a list of suggestions. */
 export function ComboField({ label, list, value, found, onChange, onChoose }: ComboFieldProps) {
   const id = useId();
   const inputId = useId();

@@ -30,7 +30,7 @@ export function focusCompose(): boolean {
   return box !== null;
 }
 
-/** The conversation whose compose box leaves the focus where it is when it appears. */
+/** The conversation whose compose box does not take the focus when it appears. */
 let unfocused: string | undefined;
 export function keepFocusFrom(key: string): void {
   unfocused = key;

@@ -2,7 +2,7 @@ import type { Place } from '../state/place.ts';
 import { t } from '../text/text.ts';
 
 export interface Warnings {
-  /** How many characters may follow. */
+  /** Number of characters that may follow. */
   left: number;
   mention: string | undefined;
 }
@@ -16,7 +16,10 @@ interface Bounds {
   mayMentionMany: boolean;
 }
 
-/** How many characters may follow a text; below 0 if it is longer than a message may be. Spaces at its end do not count. */
+/**
+ * Number of characters that may follow a text; below 0 if it is longer than a message may be. Spaces at its end do not
+ * count.
+ */
 export function charactersLeft(text: string, limit: number): number {
   const sent = text.trimEnd();
   return limit - (sent.length < limit / 2 ? sent.length : [...sent].length);

@@ -1,6 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { keepTopic, keptTopic } from '../session/kept-topics.ts';
 import type { Model } from '../state/model.ts';
 import { deactivatedOf, type PostingProblem, postingProblem } from '../state/permissions.ts';
 import { keyOf, type Place, topicPlace } from '../state/place.ts';
@@ -71,10 +70,9 @@ export function NewTopic({ channelId }: { channelId: number }) {
   const session = useSession();
   const navigate = useNavigate();
   const rule = useSelected(({ model }) => topicRule(model.writing, channelId));
-  const { ownId } = session.state.model;
-  const [topic, setTopic] = useState(() => keptTopic(ownId, channelId));
+  const [topic, setTopic] = useState(() => session.topics.get(channelId));
   const choose = (next: string): void => {
-    keepTopic(ownId, channelId, next);
+    session.topics.keep(channelId, next);
     setTopic(next);
   };
   const target = topicPlace(channelId, topic.trim());

@@ -10,8 +10,8 @@ const forbidden = 'script,style,iframe,object,embed,form,base,meta,link,template
 const styleAttribute = /(<[a-z][^\s>/]*(?:\s+[^\s=>]+(?:="[^"]*")?)*?\s+)style=(?="[^"]*")/gi;
 
 /**
- * The elements of a rendered message. The server sanitises; this function additionally removes whatever could act, and
- * sets styles by script, because the policy of the page permits no style attributes.
+ * The elements of a rendered message. The server sanitises; this function additionally removes all active content, and sets
+ * styles by script, because the policy of the page permits no style attributes.
  */
 export function contentOf(html: string): DocumentFragment {
   const text = html.replace(styleAttribute, '$1data-style=');

@@ -50,7 +50,9 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
     const isOnScreen = opened.current === key;
     opened.current = key;
     const isThere = known && entry.place && !isOnScreen && covers(known, entry.place.id);
-    if (known && !isThere && (start !== undefined || lacksPlace(session.state, known)))
+    const isFollowed = !('channelId' in narrow) || session.state.model.channels.has(narrow.channelId);
+    // Without a subscription, messages have arrived of which the view knows nothing.
+    if (known && (!isFollowed || (!isThere && (start !== undefined || lacksPlace(session.state, known)))))
       void session.open(narrow, start);
     composeIsShown(key);
   }, [session, key, entry]);
@@ -78,8 +80,8 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
 }
 
 /**
- * A link names the conversation where a message was; the page leads to where it is, unless the reader has begun to write.
- * Once the page has shown the message, what others move is followed by `useLeft` alone.
+ * A link names the conversation of a message at that time. The page leads to the present one, unless the reader has begun to
+ * write. Once the page has shown the message, only `useLeft` follows moves by others.
  */
 function useMoved(narrow: Narrow, near: number | undefined): void {
   const session = useSession();
@@ -94,7 +96,7 @@ function useMoved(narrow: Narrow, near: number | undefined): void {
     const lead = async (): Promise<void> => {
       const place = await session.placeOf(near);
       if (!isCurrent || !place || keyOf(place) === key) return;
-      // A draft stays where other messages stay.
+      // A draft stays if other messages stay.
       const isEmpty = session.state.views.get(key)?.ids.length === 0;
       if (isEmpty && follow(narrow, place, near)) return;
       if (written() === before) void navigate({ ...linkTo(place, near), replace: true });
@@ -130,7 +132,7 @@ function useLeft(narrow: Narrow): void {
       const [newest, before] = event.message_ids.toSorted((a, b) => b - a);
       const placeOf = async (id: number | undefined) => (id === undefined ? undefined : session.placeOf(id));
       const findPlace = async (): Promise<Place | undefined> =>
-        // The newest one may be a notice that was deleted with the move. Undefined where the reader may not read.
+        // The newest one may be a notice that was deleted with the move. Undefined if the reader may not read there.
         (await placeOf(newest)) ?? (await placeOf(before));
       void findPlace().then((place) => {
         if (isCurrent && place && keyOf(place) !== key) follow(narrow, place, top);

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { isFirstToTell } from '../browser/told.ts';
+import { isFirstToNotify } from '../browser/notified.ts';
 import type { Session } from '../session/session.ts';
 import { type Alert, alertOf } from '../state/alerts.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
@@ -8,7 +8,7 @@ import { linkTo } from './links.ts';
 import { type Directory, titleOf } from './names.ts';
 import { afterName } from './status-text.ts';
 
-/** `unavailable` where the browser permits no notifications to pages that came unencrypted. */
+/** `unavailable` if the browser permits no notifications to pages that came unencrypted. */
 export type Permission = NotificationPermission | 'unavailable';
 
 const isAvailable = (): boolean => isSecureContext && 'Notification' in globalThis && 'locks' in navigator;
@@ -64,7 +64,7 @@ export function useReadingLock(ownId: number, narrow: Narrow): void {
 
 const longestText = 200;
 
-/** The text without its formatting, and without what a spoiler hides. */
+/** The text without its formatting and without the hidden part of spoilers. */
 function plainText(html: string): string {
   const { body } = new DOMParser().parseFromString(html, 'text/html');
   for (const hidden of body.querySelectorAll('.spoiler-content')) hidden.remove();
@@ -89,9 +89,9 @@ class Notifier {
     this.#open = open;
   }
 
-  async tell(alert: Alert): Promise<void> {
+  async notify(alert: Alert): Promise<void> {
     const { ownId } = this.#session.state.model;
-    if ((await isFirstToTell(ownId, alert.message.id)) && !(await isOnScreen(ownId, alert))) this.#show(alert);
+    if ((await isFirstToNotify(ownId, alert.message.id)) && !(await isOnScreen(ownId, alert))) this.#show(alert);
   }
 
   #show(alert: Alert): void {
@@ -125,7 +125,7 @@ class Notifier {
   readonly endAll = (): void => this.end([...this.#shown.keys()]);
 }
 
-/** Tells of new messages on the desktop, once in all tabs of the browser. */
+/** Notifies of new messages on the desktop, once in all tabs of the browser. */
 export function useDesktopNotifications(session: Session): void {
   const navigate = useNavigate();
   useEffect(() => {
@@ -137,7 +137,7 @@ export function useDesktopNotifications(session: Session): void {
         notifier.end('message_ids' in event ? event.message_ids : [event.message_id]);
       const alert = currentPermission() === 'granted' ? alertOf(session.state.model, event) : undefined;
       // A browser that permits notifications may still have no way for pages to show them.
-      if (alert) notifier.tell(alert).catch(() => undefined);
+      if (alert) notifier.notify(alert).catch(() => undefined);
     });
     addEventListener('pagehide', notifier.endAll);
     return () => {

@@ -13,7 +13,7 @@ import { Outcome } from './outcome.tsx';
 import { useDirectory, useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
-/** More than the lines that a card shows at first; on narrow screens, so many characters fill them. */
+/** Whether a text is longer than the lines that a card shows at first, which 140 characters fill on narrow screens. */
 const isLong = (text: string): boolean => text.split('\n').length > 4 || text.length > 140;
 
 export function DraftCard({ draft: { id, place, content, timestamp } }: { draft: Draft }) {

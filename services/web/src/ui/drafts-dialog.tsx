@@ -112,7 +112,7 @@ interface TextFormProps {
   scheduled: Scheduled;
   task: Task;
   onSave: (text: string) => Promise<unknown>;
-  /** Called when the text was given up, or saved unless another one was typed meanwhile. */
+  /** Called when the edit was cancelled, or saved and no other text was typed meanwhile. */
   onDone: () => void;
 }
 

@@ -40,7 +40,7 @@ export function edit(messageId: number | undefined): void {
   for (const listener of listeners) listener();
 }
 
-/** The text box of the edited message takes the focus again where its row appears. */
+/** The text box of the edited message takes the focus again when its row appears. */
 export function editAgain(): void {
   unfocused = edited;
 }

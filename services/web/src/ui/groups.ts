@@ -24,7 +24,7 @@ const { compare } = new Intl.Collator(locale);
 export const ownGroups = ({ writing }: Pick<Model, 'writing'>): Group[] =>
   [...writing.groups.values()].filter(({ isSystem }) => !isSystem).sort((a, b) => compare(a.name, b.name));
 
-/** The groups that a permission may name: those of roles first. */
+/** The groups that a permission may name: groups of roles first. */
 export function groupsFor(model: Pick<Model, 'writing'>, rule: PermissionRule | undefined): Group[] {
   const allowed = rule?.allowed_system_groups ?? [];
   const isAllowed = ({ name }: Group): boolean => {

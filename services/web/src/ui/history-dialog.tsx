@@ -10,7 +10,7 @@ import { useDirectory, useListedChannels, useSession } from './session-context.t
 
 type Version = Awaited<ReturnType<Client['getMessageHistory']>>['message_history'][number];
 
-/** The versions of a message, and where it was, the oldest first. */
+/** The versions of a message with their conversations, the oldest first. */
 export default function History({ messageId }: { messageId: number }) {
   const { client } = useSession();
   const directory = useDirectory();

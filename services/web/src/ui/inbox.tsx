@@ -18,7 +18,7 @@ interface Group {
   entries: UnreadPlace[];
 }
 
-/** Conversations by channel, and those with people first. */
+/** Unread conversations: direct ones first, then topics by channel. */
 function groupsOf(directory: Directory, shown: readonly UnreadPlace[]): Group[] {
   const groups = new Map<string, Group>();
   for (const entry of shown) {

@@ -8,7 +8,7 @@ import { useSession } from './session-context.tsx';
 
 type Lead<Outcome> = (from: Place, to: Place, near: number | undefined) => Outcome;
 
-/** Leads from a conversation to where its messages are now. What was written in reply to them goes along. */
+/** Leads from a conversation to the one that has its messages now, and moves the text in the compose box there. */
 export function useLeadOn(): Lead<void> {
   const session = useSession();
   const navigate = useNavigate();

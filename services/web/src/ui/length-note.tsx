@@ -2,7 +2,7 @@ import { t } from '../text/text.ts';
 
 const nearLimit = 500;
 
-/** How many characters may follow, where these are few, or how many are too many. */
+/** The number of characters that may follow, if few are left, or by which the text is too long. */
 export function LengthNote({ left }: { left: number }) {
   if (left >= nearLimit) return null;
   return (

@@ -5,7 +5,7 @@ import { isLoggingOut, onLogOut } from '../session/login.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
-/** For forms that log out at once. This browser then forgets what it keeps of the account. */
+/** For forms that log out at once. This browser then forgets the texts that it keeps of the account. */
 export function useLogOut(): () => void {
   const session = useSession();
   return () => {

@@ -9,7 +9,9 @@ import { t } from '../text/text.ts';
 import { editedNow, endEdit } from './editing.ts';
 import { titleOf } from './names.ts';
 
-/** Tells that others deleted a message that is being edited, or moved it off the page. A written text is not lost. */
+/**
+ * Notifies the writer if others delete a message that is being edited, or move it off the page. The written text is kept.
+ */
 export function useLostEdits(session: Session): void {
   useEffect(() => session.onEvent((event) => followEdits(session, event)), [session]);
 }
@@ -21,7 +23,7 @@ function followEdits(session: Session, event: ChatEvent): void {
   } else if (event.type === 'update_message') moved(session, event);
 }
 
-/** `place` is where the message was at last, if it was in a topic. */
+/** `place` is the last topic of the message, if it had one. */
 function deleted(session: Session, id: number, place: Place | undefined): void {
   const { writer, edits, state } = session;
   const key = editKey.message(id);

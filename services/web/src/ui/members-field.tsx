@@ -14,7 +14,7 @@ interface Members {
 type Kind = keyof Members;
 
 interface MembersFieldProps {
-  /** Names the list of those who are chosen. */
+  /** Label of the list of the chosen people and groups. */
   title: string;
   /** Names the text field. */
   label: string;

@@ -137,7 +137,7 @@ function useEdit(messageId: number, place: Place, onClose: () => void) {
     edits.keep(key, next);
     setEdit(next);
   };
-  /** Keeps what was typed while the message was being saved, unless it was cancelled. */
+  /** Keeps text that was typed while the message was being saved, unless the edit was cancelled. */
   const rebase = (base: string, isOutdated: boolean): void => {
     const kept = edits.get(key);
     if (kept) change({ ...kept, base, isOutdated });

@@ -10,7 +10,7 @@ import { MessageRow, OutgoingRow } from './message-row.tsx';
 import type { Entry } from './reader-places.ts';
 import { isRowOf, messageForKeys, type Row } from './rows.ts';
 import { useSession } from './session-context.tsx';
-import { readerScrolls, useAnchor } from './use-anchor.ts';
+import { useAnchor, useReaderScrolls } from './use-anchor.ts';
 import { useRows } from './use-rows.ts';
 import { belowOf, type List, topIndexOf, useSeen } from './use-seen.ts';
 
@@ -45,7 +45,7 @@ export const MessageList = memo(function MessageList({
     followOnAppend: view.hasNewest,
     scrollEndThreshold: 80,
   });
-  const { isArrived, stay, goToEnd } = useAnchor(list, rows, view, { near, entry });
+  const { isArrived, offset, stay, goToEnd } = useAnchor(list, rows, view, { near, entry });
   const isAnchored = isArrived || rows.length === 0;
   const items = list.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
@@ -66,10 +66,12 @@ export const MessageList = memo(function MessageList({
   useEffect(stayWithReader, [near]);
   const [current, setCurrent] = useCurrent(list, rows, near, {
     isAnchored,
+    offset,
     onMove: () => {
       stay();
       stayWithReader();
     },
+    goToEnd,
     openNewest: load,
   });
   const rendered = items.map(({ index }) => rows[index]?.message?.id);
@@ -132,8 +134,16 @@ function withoutRows(view: View, empty: string): string {
   return isLoading ? t('loadingMessages') : t('theNewestMessagesHereAreOfPeople');
 }
 
-/** The way to the end is shown from so far above it. */
+/** Pixels above the end from which the button to the end is shown. */
 const jumpFrom = 400;
+
+interface Moves {
+  isAnchored: boolean;
+  offset: () => number | undefined;
+  onMove: () => void;
+  goToEnd: () => void;
+  openNewest: (() => void) | undefined;
+}
 
 /**
  * The message that keys act on: the one with the focus, or the one that a link named, until the reader scrolls away from
@@ -143,19 +153,22 @@ function useCurrent(
   list: List,
   rows: readonly Row[],
   near: number | undefined,
-  { isAnchored, onMove, openNewest }: { isAnchored: boolean; onMove: () => void; openNewest: (() => void) | undefined },
+  { isAnchored, offset, onMove, goToEnd, openNewest }: Moves,
 ): [number | undefined, (id: number) => void] {
   const [current, setCurrent] = useState(near);
   const [wanted, setWanted] = useState<number>();
   useEffect(() => setCurrent(near), [near]);
   const indexOf = (id: number | undefined): number => rows.findIndex((row) => isRowOf(row, id));
+  /** Messages on their way follow. */
+  const last = rows.findLastIndex(({ message }) => message);
   useEffect(() => {
     if (wanted !== undefined && focusMessage(wanted)) setWanted(undefined);
   });
   const position = (): number => {
     const known = indexOf(current);
     const isThere = wanted !== undefined || !isAnchored || list.getVirtualItems().some(({ index }) => index === known);
-    return known >= 0 && isThere ? known : topIndexOf(list);
+    const at = known >= 0 && isThere ? known : topIndexOf(list, offset());
+    return at > last ? -1 : at;
   };
   const focus = (index: number): void => {
     const id = rows[index]?.message?.id;
@@ -166,22 +179,26 @@ function useCurrent(
     setWanted(id);
   };
   useReading({
-    current: () => messageForKeys(rows[position() < 0 ? rows.length - 1 : position()]),
+    current: () => messageForKeys(rows[position() < 0 ? last : position()]),
     move: (step) => {
       const at = position();
-      focus(at < 0 ? rows.length - 1 : Math.max(0, Math.min(rows.length - 1, at + step)));
+      focus(at < 0 ? last : Math.max(0, Math.min(last, at + step)));
     },
-    end: () => (openNewest ? openNewest() : focus(rows.length - 1)),
+    end: () => {
+      if (openNewest) openNewest();
+      else if (last < rows.length - 1) goToEnd();
+      else focus(last);
+    },
   });
   return [current, setCurrent];
 }
 
-/** How long rows may still change because of a message that was sent. */
+/** Time in which rows may still change because of a sent message. */
 const sentMs = 5_000;
 
 /**
- * The writer sees what they send, wherever the list was, unless they move the list meanwhile: by the pointer, or otherwise,
- * when the returned function is called.
+ * The list moves to a message that its writer sends, unless the writer moves the list meanwhile: by the pointer or a key in
+ * the list, or otherwise, when the returned function is called.
  */
 function useSent(
   list: List,
@@ -204,12 +221,6 @@ function useSent(
   const end = (): void => {
     until.current = 0;
   };
-  useEffect(() => {
-    const element = list.scrollElement;
-    for (const name of readerScrolls) element?.addEventListener(name, end, { passive: true });
-    return () => {
-      for (const name of readerScrolls) element?.removeEventListener(name, end);
-    };
-  }, [list.scrollElement]);
+  useReaderScrolls(list.scrollElement, end);
   return end;
 }

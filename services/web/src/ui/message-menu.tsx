@@ -16,7 +16,7 @@ import { useSelected, useSession } from './session-context.tsx';
 
 interface ToolbarProps {
   message: Message;
-  /** Whether Tab reaches the buttons: those of the current message alone. */
+  /** Whether Tab reaches the buttons: only those of the current message. */
   isReachable: boolean;
   onEdit: () => void;
 }
@@ -76,7 +76,7 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
   const navigate = useNavigate();
   const place = placeOf(message, model.ownId);
   const now = serverNow(session.state);
-  // The focus goes where the action leads, not back to the button.
+  // The action sets the focus, which does not go back to the button.
   const [keepsFocus, setKeepsFocus] = useState(true);
   const elsewhere = (act: () => void) => (): void => {
     setKeepsFocus(false);
@@ -133,11 +133,11 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
 
 interface DetailsProps {
   message: Message;
-  /** Returns what opens a dialog. */
+  /** Returns a function that opens a dialog. */
   ask: (dialog: Dialog) => () => void;
 }
 
-/** What became of a message: its versions, and its readers. */
+/** Menu items for the edit history and the readers of a message. */
 function Details({ message, ask }: DetailsProps) {
   const model = useSelected((state) => state.model);
   return (

@@ -35,7 +35,7 @@ interface RowProps {
   onFocus: (id: number) => void;
 }
 
-/** Rows are made again for each change of any message; what they show seldom changes. */
+/** Rows are created again for each change of any message; their content seldom changes. */
 const isSame = (a: RowProps, b: RowProps): boolean =>
   a.row.message === b.row.message &&
   a.row.day?.getTime() === b.row.day?.getTime() &&
@@ -170,7 +170,7 @@ function Body({ name, row, senderId, ownId, status, children }: BodyProps) {
   );
 }
 
-/** A message on its way: what its sender wrote, until the server shows it. */
+/** A message on its way: the text of its sender, until the message arrives from the server. */
 export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing }) {
   const session = useSession();
   const navigate = useNavigate();

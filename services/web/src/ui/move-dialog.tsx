@@ -33,8 +33,8 @@ export default function Move({ place, messageId }: MoveProps) {
   const [channelId, setChannelId] = useState(place.channelId);
   const [topic, setTopic] = useState(place.topic);
   const [scope, setScope] = useState<Scope>(messageId === undefined ? 'change_all' : 'change_later');
-  const [tellsNew, setTellsNew] = useState(true);
-  const [tellsOld, setTellsOld] = useState(false);
+  const [notifiesNew, setNotifiesNew] = useState(true);
+  const [notifiesOld, setNotifiesOld] = useState(false);
   const task = useTask();
   const messageToMove = useMessageToMove(place, messageId);
   const rule = topicRule(model.writing, channelId);
@@ -42,15 +42,15 @@ export default function Move({ place, messageId }: MoveProps) {
   const target = topicPlace(channelId, name);
   const isSame = channelId === place.channelId && topic.trim() === place.topic;
   const isMissing = rule === 'disable_empty_topic' && topic.trim() === '';
-  /** Returns true, which tells a move from a dialog that stays open. */
+  /** Returns true, which distinguishes a move from a dialog that stays open. */
   const move = async (): Promise<true> => {
     await session.client.updateMessage({
       message_id: await messageToMove(),
       propagate_mode: scope,
       ...(name === place.topic ? {} : { topic: name }),
       ...(channelId === place.channelId ? {} : { stream_id: channelId }),
-      send_notification_to_new_thread: tellsNew,
-      send_notification_to_old_thread: tellsOld,
+      send_notification_to_new_thread: notifiesNew,
+      send_notification_to_old_thread: notifiesOld,
     });
     return true;
   };
@@ -59,7 +59,7 @@ export default function Move({ place, messageId }: MoveProps) {
     void task.run(async () => {
       const isMoved = await closeAfter(move, entriesFromNow());
       const isShown = session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
-      // Where messages stay, the page does not follow by itself.
+      // If messages stay, the page does not follow by itself.
       if (isMoved && isShown && scope !== 'change_one') leadOn(place, target, messageId);
     }, t('saved'));
   };
@@ -86,8 +86,8 @@ export default function Move({ place, messageId }: MoveProps) {
             ))}
           </fieldset>
         )}
-        <Check label={t('saySoInTheNewTopic')} isOn={tellsNew} onChange={setTellsNew} />
-        <Check label={t('saySoInTheOldTopic')} isOn={tellsOld} onChange={setTellsOld} />
+        <Check label={t('saySoInTheNewTopic')} isOn={notifiesNew} onChange={setNotifiesNew} />
+        <Check label={t('saySoInTheOldTopic')} isOn={notifiesOld} onChange={setNotifiesOld} />
         <button type="submit" className="primary" disabled={task.isBusy || isSame || isMissing}>
           {t('move')}
         </button>
@@ -97,12 +97,12 @@ export default function Move({ place, messageId }: MoveProps) {
   );
 }
 
-/** How many messages of a topic may be deleted while the dialog is open, before the topic is asked for again. */
+/** Number of messages of a topic that may be deleted while the dialog is open, before the topic is requested again. */
 const remembered = 20;
 
 /**
- * The message that is moved, with those around it. Without one, it is the newest that is left of the topic as it was when
- * the dialog opened: others may give the topic another name while the dialog is open, and leave a notice under the old one.
+ * The message that is moved. Without one, it is the newest remaining message of the topic at the time when the dialog
+ * opened: others may rename the topic while the dialog is open, and leave a notice under the old name.
  */
 function useMessageToMove(place: Place, messageId: number | undefined): () => Promise<number> {
   const { actions } = useSession();

@@ -40,7 +40,7 @@ const titles = {
 const changesDirection = /[\p{Bidi_Control}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const isolates = /[\u2066-\u2069]/g;
 
-/** A part of a line whose direction ends with it: names may contain characters that would turn what follows. */
+/** A part of a line whose direction ends with it: names may contain characters that would reverse the following text. */
 const isolated = (name: string): string =>
   changesDirection.test(name) ? `\u2068${name.replace(isolates, '')}\u2069` : name;
 
@@ -51,7 +51,7 @@ export function titleOf(model: Directory, narrow: Narrow): string {
   return narrow.kind === 'channel' ? channel : `${channel} › ${isolated(topicName(narrow.topic))}`;
 }
 
-/** The title of a page, which says so if the only other person of a conversation is gone. */
+/** The title of a page, with a note if the only other person of a conversation is deactivated. */
 export function headingOf(model: Directory, narrow: Narrow): string {
   const title = titleOf(model, narrow);
   const [id, ...more] = narrow.kind === 'direct' ? narrow.userIds : [];

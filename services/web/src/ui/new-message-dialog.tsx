@@ -13,7 +13,7 @@ import { closeDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 import { TopicInput } from './topic-input.tsx';
 
-/** Chooses where a message goes, and leads there. A text is put into the compose box. */
+/** Chooses the conversation of a new message, and leads there. A text is put into the compose box. */
 export default function NewMessage({ text }: { text: string | undefined }) {
   const [kind, setKind] = useState<'channel' | 'direct'>('channel');
   const navigate = useNavigate();

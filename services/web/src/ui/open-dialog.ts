@@ -14,7 +14,7 @@ export type Dialog =
   | { name: 'move'; place: Place & { kind: 'topic' }; messageId?: number }
   /** `draft` is the compose box that has the text. */
   | { name: 'schedule'; place: Place; text: string; draft: DraftBox }
-  /** `written` is how the emoji is named in a text. */
+  /** `written` is the name of the emoji in a text. */
   | { name: 'emoji'; title: string; onChoose: (chosen: Emoji, written: string) => void }
   | { name: 'person'; userId: number }
   /** `draft` is the input before an emoji was chosen. */
@@ -33,12 +33,12 @@ export function openDialog(dialog: Dialog): void {
 }
 export const closeDialog = (): void => change(undefined);
 
-/** Counts what was entered in dialogs. */
+/** Counts entries in dialogs. */
 let entries = 0;
 export function countEntry(): void {
   entries += 1;
 }
-/** Returns a function that tells whether something was entered in a dialog since. */
+/** Returns a function that returns whether there was an entry in a dialog since. */
 export function entriesFromNow(): () => boolean {
   const before = entries;
   return () => entries !== before;

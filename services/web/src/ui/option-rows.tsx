@@ -12,7 +12,7 @@ interface OptionRowsProps {
   onChange: (options: readonly Option[]) => void;
 }
 
-/** The options of a profile field. A corrected text stays the same option, so that those who chose it keep it. */
+/** The options of a profile field. A corrected text stays the same option, so that people who chose it keep it. */
 export function OptionRows({ before, options, isBusy, onChange }: OptionRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   /** The button that had the focus disappears, or is disabled. Without options, the field of new ones gets the focus. */

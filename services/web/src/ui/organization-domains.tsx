@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { isOwner } from '../state/permissions.ts';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
@@ -6,6 +6,7 @@ import { Check } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { ProblemField, problemsOf } from './problem-field.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
 /** The domains whose addresses may join. Owners alone change them. */
@@ -55,18 +56,13 @@ export function Domains() {
 
 function NewDomain() {
   const { client } = useSession();
-  const [domain, setDomain] = useState('');
-  const [hasSubdomains, setSubdomains] = useState(false);
+  const form = useForm({ domain: '', allow_subdomains: false });
+  const { domain, allow_subdomains: hasSubdomains } = form.values;
   const task = useTask();
   const problems = problemsOf(task, { domain: /domain/i });
   const add = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await client.addRealmDomain({ domain, allow_subdomains: hasSubdomains });
-      // Keep the text that was typed meanwhile.
-      setDomain((now) => (now === domain ? '' : now));
-      setSubdomains((now) => (now === hasSubdomains ? false : now));
-    }, t('theDomainIsAdded'));
+    void task.run(() => form.add((values) => client.addRealmDomain(values)), t('theDomainIsAdded'));
   };
   return (
     <form className="stack" onSubmit={add}>
@@ -78,10 +74,14 @@ function NewDomain() {
           maxLength={253}
           autoComplete="off"
           spellCheck={false}
-          onChange={(event) => setDomain(event.target.value)}
+          onChange={(event) => form.set({ domain: event.target.value })}
         />
       </ProblemField>
-      <Check label={t('alsoItsSubdomains')} isOn={hasSubdomains} onChange={setSubdomains} />
+      <Check
+        label={t('alsoItsSubdomains')}
+        isOn={hasSubdomains}
+        onChange={(allow_subdomains) => form.set({ allow_subdomains })}
+      />
       <button type="submit" className="primary" disabled={task.isBusy || domain.trim() === ''}>
         {t('addTheDomain')}
       </button>

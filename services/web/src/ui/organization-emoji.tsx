@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { may } from '../state/permissions.ts';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
@@ -6,6 +6,7 @@ import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useFile } from './use-file.ts';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
 /** The emoji that people of the organization added. */
@@ -49,7 +50,8 @@ const nameOfFile = (file: string): string =>
 
 function NewEmoji() {
   const { client } = useSession();
-  const [name, setName] = useState('');
+  const form = useForm({ name: '' });
+  const { name } = form.values;
   const picture = useFile();
   const { file } = picture;
   const task = useTask();
@@ -57,9 +59,7 @@ function NewEmoji() {
     event.preventDefault();
     if (!file) return;
     void task.run(async () => {
-      await client.addRealmEmoji({ emoji_name: name, file });
-      // Keep the text that was typed meanwhile.
-      setName((now) => (now === name ? '' : now));
+      await form.add(() => client.addRealmEmoji({ emoji_name: name, file }));
       picture.end(file);
     }, t('theEmojiIsAdded'));
   };
@@ -74,7 +74,7 @@ function NewEmoji() {
           onChange={(event) => {
             const chosen = event.target.files?.[0];
             picture.choose(chosen);
-            if (chosen && name === '') setName(nameOfFile(chosen.name));
+            if (chosen && name === '') form.set({ name: nameOfFile(chosen.name) });
           }}
         />
       </Field>
@@ -86,7 +86,7 @@ function NewEmoji() {
           pattern="[0-9a-z_\-]*[0-9a-z]"
           title={t('smallLettersDigitsLinesAndUnderscores')}
           autoComplete="off"
-          onChange={(event) => setName(event.target.value)}
+          onChange={(event) => form.set({ name: event.target.value })}
         />
       </Field>
       <button type="submit" className="primary" disabled={task.isBusy || !file || name === ''}>

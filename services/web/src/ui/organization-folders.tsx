@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import type { Folder } from '../state/folders.ts';
 import { t } from '../text/text.ts';
 import { ConfirmButton } from './confirm-button.tsx';
@@ -53,20 +53,17 @@ export function FolderList() {
 
 function NewFolder() {
   const { client } = useSession();
-  const [name, setName] = useState('');
+  const form = useForm({ name: '' });
+  const { name } = form.values;
   const task = useTask();
   const create = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await client.createChannelFolder({ name });
-      // Keep the text that was typed meanwhile.
-      setName((now) => (now === name ? '' : now));
-    }, t('theFolderIsAtTheEndOf'));
+    void task.run(() => form.add((values) => client.createChannelFolder(values)), t('theFolderIsAtTheEndOf'));
   };
   return (
     <form className="stack" onSubmit={create}>
       <Field label={t('nameOfTheFolder')}>
-        <input value={name} required maxLength={maxName} onChange={(event) => setName(event.target.value)} />
+        <input value={name} required maxLength={maxName} onChange={(event) => form.set({ name: event.target.value })} />
       </Field>
       <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
         {t('createTheFolder')}

@@ -27,7 +27,7 @@ const permissions = {
   can_mention_group: t('mentionTheGroup'),
 } as const;
 
-/** The groups that people made. Those of roles cannot be changed. */
+/** The groups that people made. Groups of roles cannot be changed. */
 export function Groups() {
   const model = useSelected((state) => state.model);
   const [filter, setFilter] = useState('');

@@ -9,6 +9,7 @@ import { Phrase } from './phrase.tsx';
 import { roleName, roles } from './roles.ts';
 import { SelectOptions } from './select-options.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 import { type Task, useTask } from './use-task.ts';
 
@@ -73,7 +74,8 @@ function NewInvitations({ isByMail, change }: Changing & { isByMail: boolean }) 
     channels: new Set(),
     hasDefaults: true,
   });
-  const [addresses, setAddresses] = useState('');
+  const form = useForm({ invitee_emails: '' });
+  const { invitee_emails: addresses } = form.values;
   const task = useTask();
   const shared = {
     invite_as: choice.role as 400,
@@ -83,14 +85,11 @@ function NewInvitations({ isByMail, change }: Changing & { isByMail: boolean }) 
   };
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    const sendAll = async (): Promise<void> => {
-      await client.sendInvites({ ...shared, invitee_emails: addresses }).catch((error: unknown) => {
+    const sendAll = (values: typeof form.values) =>
+      client.sendInvites({ ...shared, ...values }).catch((error: unknown) => {
         throw refusalsOf(error) ?? error;
       });
-      // Keep the text that was typed meanwhile.
-      setAddresses((now) => (now === addresses ? '' : now));
-    };
-    void task.run(() => change(sendAll), t('theInvitationsAreSent'));
+    void task.run(() => change(() => form.add(sendAll)), t('theInvitationsAreSent'));
   };
   const makeLink = (): void =>
     void task.run(() => change(() => client.createInviteLink(shared)), t('theLinkIsAtTheTopOf'));
@@ -98,7 +97,7 @@ function NewInvitations({ isByMail, change }: Changing & { isByMail: boolean }) 
     <form className="stack" onSubmit={send}>
       {isByMail && (
         <Field label={t('emailAddressesSeparatedByCommasOrLines')}>
-          <textarea rows={3} value={addresses} onChange={(event) => setAddresses(event.target.value)} />
+          <textarea rows={3} value={addresses} onChange={(event) => form.set({ invitee_emails: event.target.value })} />
         </Field>
       )}
       <Terms choice={choice} onChange={setChoice} />

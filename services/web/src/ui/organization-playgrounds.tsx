@@ -1,13 +1,14 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { t } from '../text/text.ts';
 import { CardHead } from './card-head.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Outcome } from './outcome.tsx';
 import { ProblemField, problemsOf } from './problem-field.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
-/** Places where code of a language can be run. */
+/** Sites that can run code of a language. */
 export function Playgrounds() {
   const { client } = useSession();
   const playgrounds = useSelected(({ model }) => model.realmCollections.playgrounds);
@@ -45,26 +46,22 @@ const causes = { url_template: /URL template/, pygments_language: /in pygments/,
 
 function NewPlayground() {
   const { client } = useSession();
-  const [values, setValues] = useState(empty);
+  const form = useForm(empty);
   const task = useTask();
   const problems = problemsOf(task, causes);
   const add = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await client.addPlayground(values);
-      // Keep the texts that were typed meanwhile.
-      setValues((now) => (now === values ? empty : now));
-    }, t('thePlaygroundIsAdded'));
+    void task.run(() => form.add((values) => client.addPlayground(values)), t('thePlaygroundIsAdded'));
   };
   const field = (name: keyof Values, label: string, limit: number) => (
     <ProblemField label={label} problem={problems.of(name)}>
       <input
-        value={values[name]}
+        value={form.values[name]}
         required
         maxLength={limit}
         autoComplete="off"
         spellCheck={false}
-        onChange={(event) => setValues((all) => ({ ...all, [name]: event.target.value }))}
+        onChange={(event) => form.set({ [name]: event.target.value })}
       />
     </ProblemField>
   );
@@ -76,7 +73,7 @@ function NewPlayground() {
       <button
         type="submit"
         className="primary"
-        disabled={task.isBusy || Object.values(values).some((value) => value.trim() === '')}
+        disabled={task.isBusy || Object.values(form.values).some((value) => value.trim() === '')}
       >
         {t('addThePlayground')}
       </button>

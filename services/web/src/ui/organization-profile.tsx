@@ -187,7 +187,8 @@ function FieldForm({ field, change }: Pick<FieldCardProps, 'field' | 'change'>) 
   }));
   const { name, options } = form.values;
   /** New options, one in each line. */
-  const [lines, setLines] = useState('');
+  const added = useForm({ lines: '' });
+  const { lines } = added.values;
   const task = useTask();
   const update = (changes: Changes) => client.updateProfileField({ field_id: field.id, ...changes });
   const dataOfOptions = async () => {
@@ -199,12 +200,7 @@ function FieldForm({ field, change }: Pick<FieldCardProps, 'field' | 'change'>) 
     update({ ...changed, ...(edited || lines.trim() !== '' ? { field_data: await dataOfOptions() } : {}) });
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    const sendAll = async (): Promise<void> => {
-      await form.save(send);
-      // Keep the text that was typed meanwhile.
-      setLines((now) => (now === lines ? '' : now));
-    };
-    void task.run(() => change(sendAll), t('saved'));
+    void task.run(() => change(() => added.add(() => form.save(send))), t('saved'));
   };
   const set = (changes: Changes): void => void task.run(() => change(() => update(changes)), t('saved'));
   const isComplete = name.trim() !== '' && options.every(({ text }) => text.trim() !== '');
@@ -220,7 +216,7 @@ function FieldForm({ field, change }: Pick<FieldCardProps, 'field' | 'change'>) 
             onChange={(edited) => form.set({ options: edited })}
           />
           <Field label={t('moreOptionsOneInEachLine')}>
-            <textarea rows={2} value={lines} onChange={(event) => setLines(event.target.value)} />
+            <textarea rows={2} value={lines} onChange={(event) => added.set({ lines: event.target.value })} />
           </Field>
         </>
       )}

@@ -10,7 +10,7 @@ type Client = ReturnType<typeof useSession>['client'];
 type Status = Awaited<ReturnType<Client['getServerStatus']>>;
 
 const refreshMs = 30_000;
-/** An administrator who looks for an outage must see it soon. */
+/** Short, so that an administrator who looks for an outage sees it soon. */
 const retryForMs = 5_000;
 
 /** The state of the server. It is read again every half minute while it is shown. */

@@ -5,8 +5,8 @@ import { useSelected } from './session-context.tsx';
 const pauseMs = 250;
 
 /**
- * The title of the page in the browser: unread messages, what it shows, and the organisation. Browsers draw it outside of
- * the page, which takes long, so a count that changes with each of many messages is shown a few times a second.
+ * The title of the page in the browser: unread messages, the page, and the organisation. Browsers draw it outside of the
+ * page, which takes long, so a count that changes with each of many messages is shown a few times a second.
  */
 export function usePageTitle(title: string): void {
   const total = useSelected(({ model }) => unreadCounts(model).total);

@@ -21,7 +21,7 @@ const targetOf = (model: Model, narrow: Narrow, hint: string): Target => ({
   go: (navigate) => navigate(linkTo(narrow)),
 });
 
-/** Everything that can be opened; what is unread first, then what was recent. */
+/** All targets. Unread conversations come before recent ones. */
 function targetsOf({ model, views, messages }: State): Target[] {
   const all = views.get(keyOf({ kind: 'all' }));
   const loaded = [...views.values()].map(({ narrow }) => narrow).filter(({ kind }) => kind === 'topic');

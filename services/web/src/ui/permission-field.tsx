@@ -84,7 +84,7 @@ function useSentValue(known: GroupSetting) {
 function PermissionField({ level, permission, value: known, isFixed, onSave }: PermissionFieldProps) {
   const model = useSelected((state) => state.model);
   const { value, sending, refused } = useSentValue(known);
-  /** What the reader edits, and the value from which they began. */
+  /** The edited value, and the value with which the edit began. */
   const [draft, setDraft] = useState<{ value: Custom; before: GroupSetting }>();
   const task = useTask();
   const rule = model.realm.permissionRules[level][permission.name];

@@ -19,7 +19,7 @@ interface PicturesProps {
   nth: number;
 }
 
-/** The pictures of the list on screen. Those in spoilers are left out, except the one that was opened. */
+/** The pictures of the list on screen. Pictures in spoilers are left out, except the opened one. */
 function usePictures(opened: PicturesProps): readonly Shown[] {
   const session = useSession();
   const [narrow] = useState(() => session.shown?.narrow);
@@ -46,7 +46,7 @@ const steps: Record<string, (at: number, count: number) => number> = {
   End: (_at, count) => count - 1,
 };
 
-/** Shows a picture as large as the window, and leads to those before and after it. */
+/** Shows a picture as large as the window, and leads to the pictures before and after it. */
 export default function Pictures(opened: PicturesProps) {
   const all = usePictures(opened);
   const [shown, setShown] = useState(opened);

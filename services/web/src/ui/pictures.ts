@@ -6,8 +6,8 @@ import { isOwnPicture } from './own-picture.ts';
 const selector = 'a.picture';
 
 /**
- * Makes the pictures of a message links that open the viewer: those that the server linked, except of videos, and those
- * in the text, which the server leaves without a link.
+ * Makes the pictures of a message links that open the viewer: linked pictures, except of videos, and pictures in the text,
+ * to which the server gives no link.
  */
 export function markPictures(content: ParentNode): void {
   for (const image of content.querySelectorAll<HTMLImageElement>('img.inline-image, .message_inline_image img')) {

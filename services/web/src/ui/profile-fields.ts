@@ -51,8 +51,8 @@ interface EditedOptions {
 }
 
 /**
- * Applies to the newest options what was edited, because somebody else may have changed the field meanwhile. Returns the
- * newest options themselves if nothing differs.
+ * Applies the edits to the newest options, because somebody else may have changed the field meanwhile. Returns the newest
+ * options themselves if nothing differs.
  */
 export function mergedOptions({ before, after }: EditedOptions, newest: readonly Option[]): readonly Option[] {
   const textsBefore = new Map(before.map(({ key, text }) => [key, text]));

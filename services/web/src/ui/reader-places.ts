@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { newestId } from '../session/message-pages.ts';
 import { isRowOf, type Row } from './rows.ts';
 
-/** Where a reader was in a list. */
+/** The place of a reader in a list. */
 export interface ReaderPlace {
   /** The message at the top; `newestId` at the end of the list. */
   id: number;
@@ -14,7 +14,7 @@ export interface ReaderPlace {
 /** A list in an entry of the browser's history. */
 export interface Entry {
   name: string;
-  /** Where the reader left the list; undefined on a first visit. */
+  /** The place at which the reader left the list; undefined on a first visit. */
   place: ReaderPlace | undefined;
 }
 
@@ -38,7 +38,9 @@ export function useEntry(key: string, near: number | undefined): Entry {
   }, [history, key, near]);
 }
 
-/** Where the reader is now. From the page itself: the list only estimates the sizes of rows that it has not shown. */
+/**
+ * The present place of the reader. From the page itself: the list only estimates the sizes of rows that it has not shown.
+ */
 export function placeOnScreen(scroller: HTMLElement, rows: readonly Row[]): ReaderPlace | undefined {
   const { clientHeight, scrollHeight, scrollTop } = scroller;
   if (clientHeight === 0 || rows.length === 0) return undefined;

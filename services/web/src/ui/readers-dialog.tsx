@@ -11,7 +11,7 @@ import { useLoaded } from './use-loaded.ts';
 const shown = 100;
 const { compare } = new Intl.Collator(locale);
 
-/** The people who have read a message, as far as they show it. */
+/** The people who have read a message and send read receipts. */
 export default function Readers({ messageId }: { messageId: number }) {
   const { client } = useSession();
   const load = useCallback(

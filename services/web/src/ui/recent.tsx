@@ -63,7 +63,14 @@ export function RecentPage() {
         </label>
       </div>
       <div className="page">
-        {problem !== undefined && isMissing && <p role="alert">{t('messagesNotLoaded', { problem })}</p>}
+        {problem !== undefined && isMissing && (
+          <div className="empty">
+            <p role="alert">{t('messagesNotLoaded', { problem })}</p>
+            <button type="button" onClick={() => void session.open(all)}>
+              {t('tryAgain')}
+            </button>
+          </div>
+        )}
         {problem === undefined && isMissing && <p role="status">{t('loadingMessages')}</p>}
         {view && found.length === 0 && (
           <p className="empty">{conversations.length === 0 ? t('thereAreNoConversationsYet') : t('nothingFound')}</p>

@@ -5,7 +5,7 @@ import type { Outgoing } from '../state/state.ts';
 import { t } from '../text/text.ts';
 import { titleOf } from './names.ts';
 
-/** Tells that the server refused a message whose row is not on screen. */
+/** Notifies the writer that the server refused a message whose row is not on screen. */
 export function useRefusals(session: Session): void {
   useEffect(() => {
     let before = session.state.outbox;

@@ -12,7 +12,7 @@ export interface Row {
   day: Date | undefined;
   /** Whether the place is another one than of the row before. */
   isNewPlace: boolean;
-  /** Whether the sender is named: not again for what follows within minutes, except at and after a status. */
+  /** Whether the row shows the sender. Messages that follow within minutes do not, except at and after a status. */
   isNamed: boolean;
   /** Messages of muted people that this row stands for; `message` is the first of them. */
   hidden: readonly number[];
@@ -40,7 +40,7 @@ export interface Listed {
   revealed: ReadonlySet<number>;
 }
 
-/** The rows of a list: date lines, places and senders stand where they change. */
+/** The rows of a list. Dates, places and senders are shown when they change. */
 export function rowsOf({ view, messages, outbox, ownId, clockSkew, muted, revealed }: Listed): Row[] {
   const rows: Row[] = [];
   let before: { day: string; place: string; senderId: number; at: number } | undefined;

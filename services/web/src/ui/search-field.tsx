@@ -5,7 +5,7 @@ interface SearchFieldProps {
   onChange: (text: string) => void;
 }
 
-/** Narrows a list to what contains the text. */
+/** Filters a list by a text. */
 export function SearchField({ label, text, onChange }: SearchFieldProps) {
   return (
     <input

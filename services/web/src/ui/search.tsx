@@ -52,7 +52,7 @@ const problemText = ({ of, fits, name }: NameProblem): string => {
   return t(fits === 'none' ? 'noChannelHasTheName' : 'severalChannelsHaveTheName', { name });
 };
 
-/** Says that messages arrived that the search finds, too. */
+/** Notifies screen readers of further results that have arrived. */
 function News({ terms }: { terms: readonly Term[] }) {
   const news = useSelected(({ views }) => views.get(keyOf({ kind: 'search', terms }))?.news ?? 0);
   const text = t('newResults', { count: news });
@@ -79,7 +79,7 @@ function useSearchSuggestions(text: string, chips: readonly Term[]): SearchSugge
 
 interface ChipsProps {
   chips: readonly Term[];
-  /** Gets those that are left. */
+  /** Receives the remaining ones. */
   onRemove: (left: readonly Term[]) => void;
 }
 

@@ -33,7 +33,7 @@ export function useDirectory(): Directory {
   );
 }
 
-/** Loads all channels that the person may know, where a part of the page needs them; tries again for another channel. */
+/** Loads all channels that the person may know, if a part of the page needs them; tries again for another channel. */
 export function useListedChannels(isNeeded = true, channelId?: number): void {
   const { channelList } = useSession();
   useEffect(() => {

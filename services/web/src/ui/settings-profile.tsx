@@ -96,17 +96,13 @@ const isOwn = (address: string | undefined): address is string =>
 
 export function Password() {
   const { client } = useSession();
-  const [before, setBefore] = useState('');
-  const [after, setAfter] = useState('');
+  const form = useForm({ old_password: '', new_password: '' });
+  const { old_password: before, new_password: after } = form.values;
   const task = useTask();
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(async () => {
-      await client.updateSettings({ old_password: before, new_password: after }, { retryForMs: 10_000 });
-      // Keep the texts that were typed meanwhile.
-      setBefore((now) => (now === before ? '' : now));
-      setAfter((now) => (now === after ? '' : now));
-    }, t('thePasswordIsChangedAllOtherSessions'));
+    const send = (values: typeof form.values) => client.updateSettings(values, { retryForMs: 10_000 });
+    void task.run(() => form.add(send), t('thePasswordIsChangedAllOtherSessions'));
   };
   return (
     <form className="stack" onSubmit={save}>
@@ -117,7 +113,7 @@ export function Password() {
           required
           autoComplete="current-password"
           value={before}
-          onChange={(event) => setBefore(event.target.value)}
+          onChange={(event) => form.set({ old_password: event.target.value })}
         />
       </Field>
       <Field label={t('newPassword')}>
@@ -128,7 +124,7 @@ export function Password() {
           maxLength={100}
           autoComplete="new-password"
           value={after}
-          onChange={(event) => setAfter(event.target.value)}
+          onChange={(event) => form.set({ new_password: event.target.value })}
         />
       </Field>
       <button type="submit" className="primary" disabled={task.isBusy || before === '' || after === ''}>

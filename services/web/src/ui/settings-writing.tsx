@@ -12,7 +12,7 @@ const policies = [
   [scrollPolicies.never, t('notByThemselves')],
 ] as const;
 
-/** When messages on screen count as read. */
+/** The lists in which messages on screen count as read. */
 export function Reading() {
   const { client } = useSession();
   const chosen = useSelected(({ model }) => model.writing.settings.web_mark_read_on_scroll_policy);
@@ -41,7 +41,7 @@ export function Reading() {
   );
 }
 
-/** What Enter does in this browser. */
+/** The function of Enter in this browser. */
 export function Writing() {
   const [isChosen, choose] = useEnterSends();
   return (

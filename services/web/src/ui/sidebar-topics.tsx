@@ -15,7 +15,7 @@ const newestShown = 8;
 /** Further topics, with unread messages or followed, that are shown at once. */
 const shownAtOnce = 30;
 
-/** The topics with the newest messages, and those with unread ones. */
+/** The topics with the newest messages, and the topics with unread ones. */
 export function Topics({ channel: { id: channelId, name } }: { channel: Channel }) {
   const unread = useSelected(({ model }) => model.unread);
   const { known, problem } = useNewestTopics(channelId);

@@ -2,7 +2,7 @@ import { numberText, t } from '../text/text.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected } from './session-context.tsx';
 
-/** Lead to what the reader has begun to write and what is sent later, with their numbers. */
+/** Links to drafts and scheduled messages, with their numbers. */
 export function WritingEntries() {
   const drafts = useSelected(({ model }) => model.writing.drafts.size);
   const scheduled = useSelected(({ model }) => model.writing.scheduled.size);

@@ -88,7 +88,7 @@ function Direct() {
   );
 }
 
-/** Everybody to whom a message can be written. */
+/** Everybody who can receive a direct message. */
 function People() {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -1,4 +1,4 @@
-/** A text that begins like this says what its sender does. */
+/** The beginning of a status, which is shown after the name of its sender. */
 const command = '/me ';
 
 export const isStatusText = (text: string): boolean => text.startsWith(command);

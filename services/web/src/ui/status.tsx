@@ -37,7 +37,7 @@ export function useAvailability(userId: number): Availability {
 
 export const availabilityNames = { active: t('active'), idle: t('idle'), offline: t('offline') } as const;
 
-/** A dot that says whether a person is here. */
+/** A dot that shows the presence of a person. */
 export function PresenceDot({ userId }: { userId: number }) {
   const availability = useAvailability(userId);
   return (

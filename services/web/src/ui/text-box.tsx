@@ -85,7 +85,7 @@ export function TextBox(props: TextBoxProps) {
   );
 }
 
-/** What a key does that no suggestion takes. */
+/** The action of a key that the suggestion list does not handle. */
 function actionOf(
   { nativeEvent: event }: KeyboardEvent,
   { submit, onEscape }: Pick<TextBoxProps, 'submit' | 'onEscape'>,

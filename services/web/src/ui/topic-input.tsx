@@ -13,7 +13,7 @@ interface TopicInputProps {
   onChange: (topic: string) => void;
 }
 
-/** The name of a topic, completed by those that exist. */
+/** The name of a topic, completed from existing topics. */
 export function TopicInput({ channelId, value, placeholder, onChange }: TopicInputProps) {
   const id = useId();
   const inputId = useId();

@@ -12,7 +12,7 @@ interface TopicMenuProps {
   place: Place & { kind: 'topic' };
 }
 
-/** How the reader is told of a topic. */
+/** Menu of a topic: notification level and actions. */
 export function TopicMenu({ place }: TopicMenuProps) {
   const [isOpen, setOpen] = useState(false);
   return (

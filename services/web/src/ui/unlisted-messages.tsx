@@ -17,7 +17,7 @@ interface UnlistedMessagesProps {
   onRetry: () => void;
 }
 
-/** Stands in for a list that is not loaded. Its writer sees what becomes of the messages they send meanwhile. */
+/** Replaces a list that is not loaded. It shows the state of messages that the writer sends meanwhile. */
 export function UnlistedMessages({ narrow, problem, onRetry }: UnlistedMessagesProps) {
   const session = useSession();
   const ids = useSentSince(narrow);

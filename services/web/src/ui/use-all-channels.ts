@@ -3,7 +3,9 @@ import type { ListedChannel } from '../state/listed.ts';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
 
-/** All channels that the person may see, by name; undefined until they are loaded. `loading` is how the last load went. */
+/**
+ * All channels that the person may see, by name; undefined until they are loaded. `loading` is the state of the last load.
+ */
 export function useAllChannels(): { all: readonly ListedChannel[] | undefined; loading: Task } {
   const { channelList } = useSession();
   const listed = useSelected(({ model }) => model.listed);

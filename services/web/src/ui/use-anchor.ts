@@ -8,18 +8,30 @@ import { isRowOf, type Row } from './rows.ts';
 import { useSession } from './session-context.tsx';
 import type { List } from './use-seen.ts';
 
-/** The list is at its anchor when it did not move in so many frames. */
+/** Number of frames without movement after which the list counts as settled. */
 const stableFrames = 4;
-/** On a slow machine the list gives up before it is there, so it is told again after so many frames. */
+/** Number of frames after which the list is scrolled again: on a slow machine it gives up before it has arrived. */
 const patientFrames = 60;
-/** The reader decides where the list is from then on. */
+/** Time after which only the reader moves the list. */
 const longestMs = 20_000;
-export const readerScrolls = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
+const readerScrolls = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
+
+/** Calls a function, which uses only refs, when the reader may be moving a list by the pointer or the keys. */
+export function useReaderScrolls(element: Element | null, onScroll: () => void): void {
+  useEffect(() => {
+    for (const name of readerScrolls) element?.addEventListener(name, onScroll, { passive: true });
+    return () => {
+      for (const name of readerScrolls) element?.removeEventListener(name, onScroll);
+    };
+  }, [element]);
+}
 
 interface Target {
+  /** Where the list will be, in pixels. */
+  offset: () => number;
   go: () => void;
   isThere: () => boolean;
-  /** After how many frames the list is told again. */
+  /** Number of frames after which the list is scrolled again. */
   frames: number;
 }
 
@@ -31,18 +43,24 @@ interface Start {
 
 /**
  * Shows a replaced view at its anchor: the place to which the reader goes back, the first unread message, the message that
- * was on top, or the end. Returns whether the list has arrived there. `stay` keeps the list where it is, because the reader
- * moves it, and `goToEnd` moves it to the end of what is loaded.
+ * was on top, or the end. Returns whether the list has arrived there. `stay` gives up the anchor, because the reader moves
+ * the list, and `goToEnd` moves the list to the end of the loaded messages.
  */
 export function useAnchor(list: List, rows: readonly Row[], view: View, { near, entry }: Start) {
   const session = useSession();
   const { anchor, version, narrow } = view;
   const wanted = `${keyOf(narrow)} ${version}`;
   const shown = useRef('');
+  /** Undefined once the list has arrived, or the reader moves it. */
   const target = useRef<Target>(undefined);
   const [arrivedAt, setArrivedAt] = useState('');
   const isArrived = arrivedAt === wanted;
   const place = usePlace(list, rows, entry, isArrived);
+  const stay = (): void => {
+    place.current = undefined;
+    target.current = undefined;
+  };
+  useReaderScrolls(list.scrollElement, stay);
   useLayoutEffect(() => {
     if (shown.current === wanted || rows.length === 0) return;
     const isFirst = shown.current === '';
@@ -64,33 +82,31 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
   useEffect(() => {
     if (isArrived || isEmpty) return;
     const until = performance.now() + longestMs;
-    const arrive = (): void => setArrivedAt(wanted);
     let [stable, waited] = [0, 0];
     let frame = requestAnimationFrame(function look() {
-      const isThere = target.current?.isThere() ?? false;
+      const { current } = target;
+      const isThere = current?.isThere() ?? false;
       stable = isThere ? stable + 1 : 0;
-      if (stable >= stableFrames || performance.now() > until) return arrive();
-      if (!isThere && ++waited % (target.current?.frames ?? patientFrames) === 0) target.current?.go();
+      // Without a target, too, the list arrives in a frame: scroll events precede it, so the list knows its offset.
+      if (!current || stable >= stableFrames || performance.now() > until) {
+        target.current = undefined;
+        setArrivedAt(wanted);
+        return;
+      }
+      if (!isThere && ++waited % current.frames === 0) current.go();
       frame = requestAnimationFrame(look);
     });
-    const element = list.scrollElement;
-    for (const name of readerScrolls) element?.addEventListener(name, arrive, { passive: true, once: true });
-    return () => {
-      cancelAnimationFrame(frame);
-      for (const name of readerScrolls) element?.removeEventListener(name, arrive);
-    };
+    return () => cancelAnimationFrame(frame);
   }, [list, wanted, isArrived, isEmpty]);
-  const stay = (): void => {
-    place.current = undefined;
-    setArrivedAt(wanted);
-  };
   const goToEnd = (): void => {
     place.current = undefined;
     target.current = endTarget(list);
     target.current.go();
     setArrivedAt('');
   };
-  return { isArrived, stay, goToEnd };
+  /** The list learns its offset some time after it was scrolled. */
+  const offset = (): number | undefined => target.current?.offset() ?? list.scrollElement?.scrollTop;
+  return { isArrived, offset, stay, goToEnd };
 }
 
 /** The place to which the reader has gone back, until they move the list. It is kept again when they leave the list. */
@@ -108,20 +124,11 @@ function usePlace(list: List, rows: readonly Row[], entry: Entry, isArrived: boo
       if (now) keepPlace(entry, now);
     };
   }, [entry]);
-  const { scrollElement } = list;
-  useEffect(() => {
-    const forget = (): void => {
-      place.current = undefined;
-    };
-    for (const name of readerScrolls) scrollElement?.addEventListener(name, forget, { passive: true });
-    return () => {
-      for (const name of readerScrolls) scrollElement?.removeEventListener(name, forget);
-    };
-  }, [scrollElement]);
   return place;
 }
 
 const endTarget = (list: List): Target => ({
+  offset: () => list.getTotalSize(),
   go: () => list.scrollToEnd(),
   isThere: () => list.isAtEnd(1),
   frames: patientFrames,
@@ -131,6 +138,7 @@ function rowTarget(list: List, index: number, align: 'center' | 'start'): Target
   if (index < 0) return endTarget(list);
   const offset = (): number => list.getOffsetForIndex(index, align)?.[0] ?? 0;
   return {
+    offset,
     go: () => list.scrollToIndex(index, { align }),
     isThere: () => Math.abs(offset() - (list.scrollOffset ?? 0)) <= 1,
     frames: patientFrames,
@@ -148,6 +156,7 @@ function placeTarget(list: List, rows: readonly Row[], place: ReaderPlace): Targ
     return list.getOffsetForAlignment(start + Math.min(above, (size() ?? 1) - 1), 'start');
   };
   return {
+    offset,
     go: () => list.scrollToOffset(offset()),
     isThere: () => size() !== undefined && Math.abs(offset() - (list.scrollOffset ?? 0)) <= 1,
     // The list does not correct this by itself when it measures rows.

@@ -5,7 +5,7 @@ interface ChosenFile {
   file: File | undefined;
   field: RefObject<HTMLInputElement | null>;
   choose: (file: File | undefined) => void;
-  /** Empties the field after a file was sent, except if another one was chosen meanwhile. */
+  /** Empties the field after a file was sent, unless another one was chosen meanwhile. */
   end: (sent: File | undefined) => void;
 }
 

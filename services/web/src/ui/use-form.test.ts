@@ -4,7 +4,7 @@ import { changesOf, followed, saved } from './use-form.ts';
 const known = { name: 'garden', description: 'Plants' };
 const orchard = { ...known, name: 'orchard' };
 
-test('a form tells changed values alone', () => {
+test('the changes of a form are the values that differ', () => {
   expect(changesOf(known, known)).toEqual({});
   expect(changesOf(known, { ...known, description: '' })).toEqual({ description: '' });
 });

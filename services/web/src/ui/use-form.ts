@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 
-/** The values that a page knows, those with which the fields of its form are compared, and those in the fields. */
+/** The known values, the values with which the fields are compared, and the values in the fields. */
 interface FormState<T> {
   known: T;
   before: T;
   values: T;
 }
 
-/** Applies to values that became known what was edited. */
+/** Merges the user's edits into newly received values. */
 type Merge<T> = (edited: Pick<FormState<T>, 'before' | 'values'>, known: T) => Partial<T>;
 
 /** The values that differ from the earlier ones. */
@@ -20,8 +20,8 @@ function picked<T extends object>(values: T, isWanted: (name: keyof T) => boolea
 }
 
 /**
- * Fields that nobody edits show values that became known. An edited field keeps its value, or shows the merged one. It is
- * then changed if it differs from the known value.
+ * Unedited fields show newly received values. An edited field keeps its value, or shows the merged one. It is then changed
+ * if it differs from the known value.
  */
 export function followed<T extends object>(state: FormState<T>, known: T, merge?: Merge<T>): FormState<T> {
   const news = changesOf(state.known, known);
@@ -34,8 +34,8 @@ export function followed<T extends object>(state: FormState<T>, known: T, merge?
 }
 
 /**
- * The fields after a save, with the values with which they were compared when it began. A field is then changed if it
- * differs from what was sent. If a value became known during the request, it is newer than what was sent.
+ * The fields after a save. `before` has the values with which they were compared when it began. A field is then changed if
+ * it differs from the sent value. A value that was received during the request is newer than the sent one.
  */
 export function saved<T extends object>(state: FormState<T>, sent: Partial<T>, before: T): FormState<T> {
   const hasNews = (name: keyof T): boolean => state.before[name] !== before[name];
@@ -48,8 +48,8 @@ export function saved<T extends object>(state: FormState<T>, sent: Partial<T>, b
 }
 
 /**
- * The fields of a form that changes what the server has. Only `changed` is sent, because somebody else may change the
- * other values meanwhile.
+ * The fields of a form that changes values of the server. Only `changed` is sent, because somebody else may change the other
+ * values meanwhile.
  */
 export function useForm<T extends object>(known: T, merge?: Merge<T>) {
   const [state, setState] = useState<FormState<T>>({ known, before: known, values: known });
@@ -77,8 +77,8 @@ export function useForm<T extends object>(known: T, merge?: Merge<T>) {
       setState((all) => saved(all, changed, before));
     },
     /**
-     * Sends the values of something new, and empties the fields except those that were edited meanwhile. Returns whether
-     * the form is still shown and all its fields are empty.
+     * Sends the values of a new entry, and empties all fields that were not edited meanwhile. Returns whether the form is
+     * still shown and all its fields are empty.
      */
     add: async (send: (values: T) => Promise<unknown>): Promise<boolean> => {
       await send(values);

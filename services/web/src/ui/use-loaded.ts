@@ -5,7 +5,7 @@ import { type Task, useTask } from './use-task.ts';
 export interface Loaded<T> {
   /** Undefined until it is loaded. */
   data: T | undefined;
-  /** How the last load went. */
+  /** The state of the last load. */
   loading: Task;
   /** Loads again. Never rejects: `loading` has the problem. */
   load: () => Promise<void>;

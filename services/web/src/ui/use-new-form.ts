@@ -5,7 +5,7 @@ interface NewForm {
   isOpen: boolean;
   /** Attributes of the button that opens and closes the form. */
   button: ComponentProps<'button'>;
-  /** How the last creation went. It is shown outside the form, which closes. */
+  /** The result of the last creation. It is shown outside the form, which closes. */
   task: Task;
   /** Closes the form after a creation. The button takes the focus, unless the reader works elsewhere. */
   close: (form: HTMLFormElement) => void;

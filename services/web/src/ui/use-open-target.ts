@@ -6,8 +6,8 @@ import { linkTo, pageNow } from './links.ts';
 import { useSession } from './session-context.tsx';
 
 /**
- * Opens the target of a link. Its conversation may have been moved or renamed since: then the page is the one where the
- * message of the link is now.
+ * Opens the target of a link. If its conversation was moved or renamed since, this is the present conversation of the
+ * message.
  */
 export function useOpenTarget(): (target: Target, options?: { replace: boolean }) => void {
   const session = useSession();

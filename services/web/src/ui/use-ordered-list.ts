@@ -11,7 +11,7 @@ export interface Place {
 }
 
 interface OrderedList<T> extends Loaded<readonly T[]> {
-  /** How the last change of the list itself went. */
+  /** The result of the last change of the list itself. */
   task: Task;
   /** Changes the list itself. */
   edit: (work: () => Promise<unknown>, done: string) => void;

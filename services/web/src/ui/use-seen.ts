@@ -11,16 +11,16 @@ export type List = Virtualizer<HTMLDivElement, Element>;
  * Pixels of the list below the visible part. From the sizes that the list knows: asking the element would make the browser
  * arrange the page at once.
  */
-export const belowOf = (list: List): number =>
-  list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
+export const belowOf = (list: List, offset = list.scrollOffset ?? 0): number =>
+  list.getTotalSize() - offset - (list.scrollRect?.height ?? 0);
 
 /** The row at the top of the visible part; -1 at the end of the list. */
-export const topIndexOf = (list: List): number =>
-  belowOf(list) <= 80 ? -1 : (list.getVirtualItemForOffset(list.scrollOffset ?? 0)?.index ?? -1);
+export const topIndexOf = (list: List, offset = list.scrollOffset ?? 0): number =>
+  belowOf(list, offset) <= 80 ? -1 : (list.getVirtualItemForOffset(offset)?.index ?? -1);
 
 /**
- * Marks visible messages as read while the window has the focus, where the reader wants so. Before the list `isAnchored`, it
- * may not know its offset yet.
+ * Marks visible messages as read while the window has the focus, if the settings of the reader permit it. Before the list
+ * `isAnchored`, it may not know its offset.
  */
 export function useSeen(list: List, rows: readonly Row[], narrow: Narrow, isAnchored: boolean): void {
   const session = useSession();

@@ -11,11 +11,11 @@ export interface Task {
 }
 
 interface TaskOptions {
-  /** The task only reads what its part of the page shows. Its problem is told to nobody once that part is closed. */
+  /** The task only reads data for its part of the page. Its problem is not shown once that part is closed. */
   isReading?: boolean;
 }
 
-/** Something that the server is asked to do, and how it went. A notice tells a problem that its part of the page cannot show. */
+/** A request to the server, and its result. A notice shows a problem that its part of the page cannot show. */
 export function useTask({ isReading = false }: TaskOptions = {}): Task {
   const session = useSession();
   const [isBusy, setBusy] = useState(false);

@@ -152,7 +152,7 @@ function TodoBox({ messageId, widget, isAuthor, add }: WidgetProps<Todo>) {
 
 interface Change {
   label: string;
-  /** What the buttons do, in full. */
+  /** The full names of the buttons. */
   name: string;
   action: string;
   save: (text: string) => Promise<boolean>;
@@ -202,7 +202,7 @@ function Frame({ messageId, kind, title, untitled, change, children }: FrameProp
 const longest = 500;
 
 interface AddFormProps {
-  /** Under which the texts are kept while the row of the message is off the screen. */
+  /** The name under which the texts are kept while the row of the message is off the screen. */
   keptAs: string;
   label: string;
   /** The label of a second, optional text. */

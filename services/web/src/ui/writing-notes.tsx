@@ -5,7 +5,7 @@ import { type Warnings, warningsOf } from './compose-warnings.ts';
 import { LengthNote } from './length-note.tsx';
 import { useSelected } from './session-context.tsx';
 
-/** What a writer should know of a text before it is sent to a conversation. */
+/** Warnings about a text before it is sent. */
 export function useWarnings(text: string, place: Place | undefined): Warnings {
   const characters = useSelected(({ model }) => model.writing.limits.message);
   const mayMentionMany = useSelected(({ model }) => may(model, 'can_mention_many_users_group'));

@@ -1,8 +1,9 @@
 /**
- * The messages that this browser has told of, which all tabs see at once. The local storage does not serve: a tab may still
- * read what another one has replaced, also under a lock.
+ * The messages of which this browser has notified the reader; all tabs see changes at once. The local storage is not
+ * suitable: a tab may still read a value that another tab has replaced, also under a lock.
  */
 
+/** The name in databases of earlier releases. */
 const listName = 'told';
 const keptIds = 200;
 /** A browser that does not answer must not keep a notification back. */
@@ -24,17 +25,17 @@ function mark(database: IDBDatabase, ownId: number, messageId: number): Promise<
     let isFirst = false;
     const request: IDBRequest<readonly number[] | undefined> = list.get(ownId);
     request.onsuccess = () => {
-      const told = request.result ?? [];
-      isFirst = !told.includes(messageId);
-      if (isFirst) list.put([...told, messageId].slice(-keptIds), ownId);
+      const notified = request.result ?? [];
+      isFirst = !notified.includes(messageId);
+      if (isFirst) list.put([...notified, messageId].slice(-keptIds), ownId);
     };
     transaction.oncomplete = () => resolve(isFirst);
     transaction.onabort = () => reject(transaction.error);
   });
 }
 
-/** Marks a message as told of. Only one of several tabs gets `true`; where the browser stores nothing, each of them. */
-export function isFirstToTell(ownId: number, messageId: number): Promise<boolean> {
+/** Marks a message as notified. Only one of several tabs gets `true`; in a browser that stores nothing, each of them. */
+export function isFirstToNotify(ownId: number, messageId: number): Promise<boolean> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(true), longestMs);
     void marked(ownId, messageId).then(resolve);
