@@ -1,6 +1,6 @@
 import { channelPermissions, realmPermissions } from '@natter/contracts';
 import { describe, expect, test } from 'vitest';
-import { isIn, isPermitted, normalized, problemOf } from './group-setting.ts';
+import { isIn, isPermitted, normalized, problemOf, shownSetting, updatedSetting } from './group-setting.ts';
 
 const member = { userId: 7, role: 400, groupIds: [3, 9] };
 const guest = { userId: 8, role: 600, groupIds: [3] };
@@ -27,6 +27,29 @@ describe('a group-setting value', () => {
   });
 });
 
+const set = (...direct_members: number[]) => ({ direct_members, direct_subgroups: [] });
+
+describe('a value that names deactivated users', () => {
+  const inactive = new Set([1, 2]);
+  test('is shown without them', () => {
+    expect(shownSetting(set(1, 3), inactive)).toEqual(set(3));
+    expect(shownSetting({ direct_members: [1], direct_subgroups: [5] }, inactive)).toBe(5);
+    expect(shownSetting(7, inactive)).toBe(7);
+  });
+  test('is changed by a request that knows the shown or the stored value', () => {
+    for (const old of [set(3), set(1, 3), undefined])
+      expect(updatedSetting(set(1, 3), { new: set(4), old }, inactive)).toEqual(set(1, 4));
+    expect(() => updatedSetting(set(1, 3), { new: set(4), old: set(1) }, inactive)).toThrow("'old' value");
+  });
+  test('is unchanged by the shown and by the stored value', () => {
+    for (const value of [set(3), set(1, 3)])
+      expect(updatedSetting(set(1, 3), { new: value }, inactive)).toBeUndefined();
+  });
+  test('is replaced by a single group', () => {
+    expect(updatedSetting(set(1, 3), { new: 5 }, inactive)).toBe(5);
+  });
+});
+
 describe('the validation of', () => {
   const groups = [
     { id: 1, name: 'role:nobody', isSystem: true, isDeactivated: false },
@@ -47,7 +70,7 @@ describe('the validation of', () => {
     ['can_access_all_users_group', 1, "'can_access_all_users_group' setting cannot be set to 'role:nobody' group."],
     ['can_create_groups', { direct_members: [50], direct_subgroups: [] }, 'Invalid user ID'],
   ] as const)('%s %j: %s', (name, value, problem) => {
-    const given = typeof value === 'number' ? value : { direct_members: [50], direct_subgroups: [] };
+    const given = typeof value === 'number' ? value : set(50);
     expect(problemOf(name, realmPermissions[name], given, known)).toBe(problem);
   });
 });

@@ -1,4 +1,10 @@
-import { type GroupSetting, type PermissionSetting, roles } from '@natter/contracts';
+import {
+  ChatError,
+  type GroupSetting,
+  type GroupSettingUpdate,
+  type PermissionSetting,
+  roles,
+} from '@natter/contracts';
 
 /** The properties of a user that decide permissions. `groupIds`: all groups, directly or through subgroups. */
 export interface Holder {
@@ -31,6 +37,45 @@ export function normalized(value: GroupSetting): GroupSetting {
 
 export const isSameSetting = (a: GroupSetting, b: GroupSetting): boolean =>
   JSON.stringify(normalized(a)) === JSON.stringify(normalized(b));
+
+/** The users that a value names directly. */
+export const usersNamed = (value: GroupSetting): readonly number[] =>
+  typeof value === 'number' ? [] : value.direct_members;
+
+type Ids = Pick<ReadonlySet<number>, 'has'>;
+
+/** The value as clients get it: without deactivated users. */
+export function shownSetting(value: GroupSetting, inactive: Ids): GroupSetting {
+  if (typeof value === 'number' || !value.direct_members.some((id) => inactive.has(id))) return value;
+  return normalized({ ...value, direct_members: value.direct_members.filter((id) => !inactive.has(id)) });
+}
+
+export const shownSettings = <T extends Partial<Record<string, GroupSetting>>>(values: T, inactive: Ids): T =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value && shownSetting(value, inactive)]),
+  ) as T;
+
+/**
+ * The value to store for an update; undefined if the update changes nothing. Refuses an `old` that is neither the shown nor
+ * the stored value. A set keeps the deactivated users of the former value, which clients do not know, so that they have the
+ * permission again after a reactivation.
+ */
+export function updatedSetting(
+  stored: GroupSetting,
+  update: GroupSettingUpdate | undefined,
+  inactive: Ids,
+): GroupSetting | undefined {
+  if (update === undefined) return undefined;
+  const known = [shownSetting(stored, inactive), stored];
+  const isKnown = (value: GroupSetting): boolean => known.some((one) => isSameSetting(one, value));
+  if (update.old !== undefined && !isKnown(update.old))
+    throw new ChatError('EXPECTATION_MISMATCH', "'old' value does not match the expected value.");
+  if (isKnown(update.new)) return undefined;
+  const value = normalized(update.new);
+  if (typeof value === 'number') return value;
+  const hidden = usersNamed(stored).filter((id) => inactive.has(id));
+  return normalized({ ...value, direct_members: [...value.direct_members, ...hidden] });
+}
 
 /** The groups that a value names directly. */
 export const groupsNamed = (value: GroupSetting): readonly number[] =>

@@ -36,7 +36,10 @@ test(`state plus events equals a fresh register, for every user (seed ${seed})`,
     const { streams } = await realm.owner.ok('GET', '/streams', { include_all: true, exclude_archived: false });
     return pick(streams.map((stream: Answer) => stream.stream_id) as number[]);
   };
-  const someone = (): unknown => pick<unknown>([friends, { direct_members: [pick(ids)], direct_subgroups: [] }]);
+  /** A user who is no follower, and who is deactivated and reactivated. */
+  const other = (await realm.person()).user_id;
+  const someone = (): unknown =>
+    pick<unknown>([friends, { direct_members: [pick([...ids, other]), other], direct_subgroups: [] }]);
   const operate = async (): Promise<void> => {
     const channel = pick(['general', 'sandbox', 'one', 'two', 'three']);
     const choices = [
@@ -70,6 +73,8 @@ test(`state plus events equals a fresh register, for every user (seed ${seed})`,
         ),
       () =>
         call('owner', 'POST', `/user_groups/${friends}/members`, { [random() < 0.6 ? 'add' : 'delete']: [pick(ids)] }),
+      () => call('owner', 'DELETE', `/users/${other}`),
+      () => call('owner', 'POST', `/users/${other}/reactivate`),
       () => call('owner', 'PATCH', `/users/${pick(ids)}`, { full_name: `Name ${Math.floor(random() * 1000)}` }),
       () =>
         call('administrator', 'POST', '/users', {

@@ -119,12 +119,19 @@ test('a register includes deactivated groups only for clients with include_deact
   expect(await ids(false)).not.toContain(id);
 });
 
-test('a deactivated group cannot get members or be used, but can get subgroups', async () => {
+test('a deactivated group cannot be used, but its members and subgroups can be changed (level 391)', async () => {
   const [id, other] = [await create(), await create()];
   await realm.owner.ok('POST', `/user_groups/${id}/deactivate`);
-  expect(refused(await realm.owner.post(`/user_groups/${id}/members`, { add: [realm.member.user_id] }))).toEqual(
-    badRequest,
-  );
+  const form = { event_types: ['user_group'] };
+  const knowing = await realm.guest.queue({ ...form, client_capabilities: { include_deactivated_groups: true } });
+  const plain = await realm.guest.queue(form);
+  const user_ids = [realm.member.user_id];
+  const members = async (): Promise<number[]> =>
+    (await realm.guest.ok('GET', `/user_groups/${id}/members`, { direct_member_only: true })).members;
+  await realm.owner.ok('POST', `/user_groups/${id}/members`, { add: user_ids });
+  expect(await members()).toEqual(user_ids);
+  await realm.owner.ok('POST', `/user_groups/${id}/members`, { delete: user_ids });
+  expect(await members()).toEqual([]);
   expect(refused(await realm.owner.post(`/user_groups/${other}/subgroups`, { add: [id] }))).toEqual(badRequest);
   expect(refused(await realm.owner.patch('/realm', { can_create_groups: { new: id } }))).toEqual(badRequest);
   expect(refused(await realm.owner.patch(`/user_groups/${other}`, { can_join_group: { new: id } }))).toEqual(
@@ -132,6 +139,15 @@ test('a deactivated group cannot get members or be used, but can get subgroups',
   );
   await realm.owner.ok('POST', `/user_groups/${id}/subgroups`, { add: [other] });
   expect(await subgroups(id)).toEqual([other]);
+  await knowing.next(({ op }) => op === 'add_subgroups');
+  expect(knowing.seen).toMatchObject([
+    { op: 'add_members', group_id: id, user_ids },
+    { op: 'remove_members', group_id: id, user_ids },
+    { op: 'add_subgroups', group_id: id, direct_subgroup_ids: [other] },
+  ]);
+  await realm.owner.ok('PATCH', `/user_groups/${other}`, { description: 'last' });
+  await plain.next(({ op }) => op === 'update');
+  expect(plain.seen.map(({ group_id }) => group_id)).toEqual([other]);
 });
 
 test('a group in use cannot be deactivated, and objections name the realm, supergroups and other groups', async () => {

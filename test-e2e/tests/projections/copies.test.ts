@@ -25,6 +25,10 @@ const subscribe = (...names: string[]) =>
 const channel = async (name: string) => (await realm.owner.ok('GET', '/get_stream_id', { stream: name })).stream_id;
 const change = (form: Json) => realm.owner.ok('PATCH', `/streams/${made.channel}`, form);
 const group = (path: string, form: Json) => realm.owner.ok('POST', `/user_groups/${made.group}${path}`, form);
+const mayMention = ({ user_id }: Client) => {
+  const value = { direct_members: [user_id], direct_subgroups: [] };
+  return realm.owner.ok('PATCH', `/user_groups/${made.group}`, { can_mention_group: { new: value } });
+};
 const settings = (form: Json) => realm.member.ok('PATCH', '/settings', form);
 const mute = (value: boolean) =>
   realm.member.ok('POST', '/users/me/subscriptions/properties', {
@@ -132,7 +136,11 @@ const steps: [string, () => Promise<unknown>][] = [
   ['of another owner', () => realm.owner.ok('PATCH', `/bots/${made.bot}`, { bot_owner_id: realm.member2.user_id })],
   ['a name', () => realm.owner.ok('PATCH', `/users/${realm.member.user_id}`, { full_name: 'Ada' })],
   ['a role', () => realm.owner.ok('PATCH', `/users/${realm.member2.user_id}`, { role: 300 })],
+  ['a user may mention the group', () => mayMention(realm.member)],
   ['an account is deactivated', () => realm.owner.ok('DELETE', `/users/${realm.member.user_id}`)],
+  ['another user may mention the group', () => mayMention(realm.member2)],
+  ['the group is deactivated again', () => group('/deactivate', {})],
+  ['the group is back again', () => realm.owner.ok('PATCH', `/user_groups/${made.group}`, { deactivated: false })],
   ['an account is back', () => realm.owner.ok('POST', `/users/${realm.member.user_id}/reactivate`)],
 
   [

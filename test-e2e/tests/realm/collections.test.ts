@@ -76,13 +76,15 @@ test('invalid linkifiers are rejected', async () => {
 
 test('playgrounds can be added and removed, and their template must have only the variable code', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm_playgrounds'] });
-  const form = { name: 'Try it', pygments_language: 'Python', url_template: 'https://play.example/?c={code}' };
+  // 50 characters, each of two UTF-16 units.
+  const form = { name: '🐍'.repeat(50), pygments_language: 'Python', url_template: 'https://play.example/?c={code}' };
   const { id } = await realm.owner.ok('POST', '/realm/playgrounds', form);
   expect((await queue.next(() => true)).realm_playgrounds).toEqual([{ id, ...form }]);
   for (const wrong of [
     {},
     { name: ' ' },
     { name: 'x'.repeat(51) },
+    { name: '🐍'.repeat(51) },
     { pygments_language: '' },
     { pygments_language: 'a*b' },
     { url_template: 'https://play.example' },

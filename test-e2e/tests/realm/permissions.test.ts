@@ -116,3 +116,85 @@ test('wildcard_mention_policy mirrors can_mention_many_users_group', async () =>
   expect((await queue.next((event) => event.op === 'update_dict')).data.wildcard_mention_policy).toBe(6);
   expect((await register()).realm_wildcard_mention_policy).toBe(6);
 });
+
+const set = (...people: { user_id: number }[]): Json => ({
+  direct_members: people.map(({ user_id }) => user_id).sort((a, b) => a - b),
+  direct_subgroups: [],
+});
+
+test('permissions are shown without deactivated users, can be changed as shown, and name them again when they return', async () => {
+  const { owner, member, member2 } = realm;
+  const leaver = await realm.person({ role: 'moderator' });
+  const crew = await leaver.ok('POST', '/user_groups/create', { name: 'crew', description: '', members: [] });
+  const channel = await leaver.ok('POST', '/channels/create', { name: 'crew', subscribers: [member.user_id] });
+  const changes: Record<string, (value: Json) => Promise<Json>> = {
+    realm: (can_create_groups) => owner.patch('/realm', { can_create_groups }),
+    group: (can_mention_group) => owner.patch(`/user_groups/${crew.group_id}`, { can_mention_group }),
+    channel: (can_administer_channel_group) => owner.patch(`/streams/${channel.id}`, { can_administer_channel_group }),
+  };
+  const change = async (value: Json): Promise<void> => {
+    for (const [where, send] of Object.entries(changes))
+      expect((await send(value)).body, where).toMatchObject({ msg: '' });
+  };
+  await change({ new: set(leaver, member) });
+  const queue = await member.queue({ event_types: ['realm', 'user_group', 'stream'] });
+  const expectShown = async (value: Json, creators: Json): Promise<void> => {
+    await queue.next((event) => event.property === 'can_administer_channel_group');
+    const told = queue.seen.splice(0).map(({ id: _, ...event }) => event);
+    const { group_id } = crew;
+    const named = { stream_id: channel.id, name: 'crew' };
+    expect(told).toEqual(
+      expect.arrayContaining([
+        { type: 'realm', op: 'update_dict', property: 'default', data: { can_create_groups: value } },
+        { type: 'user_group', op: 'update', group_id, data: expect.objectContaining({ can_mention_group: value }) },
+        { type: 'stream', op: 'update', ...named, property: 'can_administer_channel_group', value },
+      ]),
+    );
+    const state = await member.ok('POST', '/register', { fetch_event_types: ['realm', 'realm_user_groups', 'stream'] });
+    const { user_groups } = await member.ok('GET', '/user_groups');
+    const { stream } = await member.ok('GET', `/streams/${channel.id}`);
+    expect(state.realm_can_create_groups).toEqual(value);
+    for (const list of [state.realm_user_groups, user_groups])
+      expect(list.find(({ id }: Json) => id === group_id)).toMatchObject({
+        can_mention_group: value,
+        can_manage_group: creators,
+      });
+    for (const one of [stream, state.streams.find(({ stream_id }: Json) => stream_id === channel.id)])
+      expect(one.can_administer_channel_group).toEqual(value);
+  };
+
+  await owner.ok('DELETE', `/users/${leaver.user_id}`);
+  await expectShown(set(member), set());
+  for (const [where, send] of Object.entries(changes))
+    expect((await send({ old: set(member2), new: set(member2) })).body.code, where).toBe('EXPECTATION_MISMATCH');
+  await change({ old: set(member), new: set(member, member2) });
+  await expectShown(set(member, member2), set());
+  // A client that read the value before the deactivation.
+  await change({ old: set(leaver, member, member2), new: set(leaver, member2) });
+  await expectShown(set(member2), set());
+
+  await owner.ok('POST', `/users/${leaver.user_id}/reactivate`);
+  await expectShown(set(leaver, member2), set(leaver));
+});
+
+test('a group as the new value of a permission replaces the deactivated users of the former value', async () => {
+  const { owner, member } = realm;
+  const leaver = await realm.person();
+  await owner.ok('PATCH', '/realm', { can_create_groups: { new: set(leaver, member) } });
+  await owner.ok('DELETE', `/users/${leaver.user_id}`);
+  const wanted = { old: set(member), new: group('role:members') };
+  await owner.ok('PATCH', '/realm', { can_create_groups: wanted });
+  await owner.ok('POST', `/users/${leaver.user_id}/reactivate`);
+  expect((await register()).realm_can_create_groups).toBe(group('role:members'));
+});
+
+test('bots are shown in permissions until they or their owners are deactivated', async () => {
+  const { owner } = realm;
+  const keeper = await realm.person();
+  await owner.ok('PATCH', '/realm', { can_create_bots_group: { new: group('role:members') } });
+  const bot = await keeper.ok('POST', '/bots', { full_name: 'Keeper', short_name: 'keeper', bot_type: 1 });
+  await owner.ok('PATCH', '/realm', { can_create_groups: { new: set(bot, owner) } });
+  const queue = await realm.member.queue({ event_types: ['realm'] });
+  await owner.ok('DELETE', `/users/${keeper.user_id}`);
+  expect((await queue.next(({ op }) => op === 'update_dict')).data).toEqual({ can_create_groups: set(owner) });
+});

@@ -27,6 +27,8 @@ test(`state plus events equals a fresh register for the realm, groups, fields an
     const { status, body } = await answer;
     if (status === 200) made[kind].push(body[name]);
   };
+  /** A user who is no follower, and who is deactivated and reactivated. */
+  const anyOther = (): number => pick(made.users.slice(roles.length));
   const anyGroup = (): number => pick([...system, ...made.groups]);
   const value = (): Json =>
     random() < 0.5 ? anyGroup() : { direct_members: [pick(made.users)], direct_subgroups: [anyGroup()] };
@@ -59,12 +61,16 @@ test(`state plus events equals a fresh register for the realm, groups, fields an
     () => realm.owner.post(`/user_groups/${pick(made.groups)}/subgroups`, { add: [anyGroup()] }),
     () => realm.owner.post(`/user_groups/${pick(made.groups)}/subgroups`, { delete: [anyGroup()] }),
     () => realm.owner.patch(`/user_groups/${pick(made.groups)}`, { name: `n${number(1e9)}` }),
-    () => realm.owner.patch(`/user_groups/${pick(made.groups)}`, { can_mention_group: { new: value() } }),
+    () =>
+      realm.owner.patch(`/user_groups/${pick(made.groups)}`, {
+        [pick(['can_mention_group', 'can_manage_group'])]: { new: value() },
+      }),
     () => realm.owner.post(`/user_groups/${pick(made.groups)}/deactivate`),
     () => realm.owner.patch(`/user_groups/${pick(made.groups)}`, { deactivated: false }),
     () => realm.owner.patch(`/users/${pick(made.users.slice(2))}`, { role: pick([200, 300, 400, 600]) }),
     () => realm.person().then((person) => made.users.push(person.user_id)),
-    () => realm.owner.delete(`/users/${pick(made.users.slice(roles.length))}`),
+    () => realm.owner.delete(`/users/${anyOther()}`),
+    () => realm.owner.post(`/users/${anyOther()}/reactivate`),
     () => realm.owner.post('/realm/domains', { domain: `d${number(3)}.example`, allow_subdomains: random() < 0.5 }),
     () => realm.owner.patch(`/realm/domains/d${number(3)}.example`, { allow_subdomains: random() < 0.5 }),
     () => realm.owner.delete(`/realm/domains/d${number(3)}.example`),

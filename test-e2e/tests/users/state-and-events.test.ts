@@ -57,6 +57,7 @@ test(`state plus events equals a fresh register for people, bots, status, mutes 
     () => anybody().delete('/users/me/alert_words', { alert_words: [`word${number(5)}`] }),
     () => realm.owner.patch(`/users/${anyId()}`, { full_name: `Renamed ${number(1e6)}` }),
     () => realm.owner.patch(`/users/${pick(extras).user_id}`, { new_email: `e${number(1e6)}@${realm.host}` }),
+    () => realm.owner.patch(`/users/${pick(bots)}`, { new_email: `b${number(1e6)}-bot@${realm.host}` }),
     () =>
       realm.owner.patch(`/users/${realm[pick(['moderator', 'member', 'member2', 'guest'] as const)].user_id}`, {
         role: pick([200, 300, 400, 600]),
@@ -124,4 +125,24 @@ test('state plus events equals a fresh register for a member who becomes a guest
     await owner.ok('PATCH', `/users/${member.user_id}`, { role });
     await expectFreshStates(followers, keeping);
   }
+});
+
+test('a changed address of a bot is announced to its owner and to administrators', async () => {
+  const realm = await openRealm();
+  const { owner, administrator, member, member2 } = realm;
+  const { user_id } = await member.ok('POST', '/bots', { full_name: 'Bot', short_name: 'bot', bot_type: 1 });
+  const queues = await Promise.all([member, administrator].map((who) => who.queue({ event_types: ['realm_bot'] })));
+  const other = await member2.queue({ event_types: ['realm_bot', 'realm_user'] });
+  const email = `other-bot@${realm.host}`;
+  await owner.ok('PATCH', `/users/${user_id}`, { new_email: email });
+  await owner.ok('PATCH', `/users/${user_id}`, { full_name: 'Last' });
+  for (const queue of queues) {
+    await queue.next(({ bot }) => bot.full_name !== undefined);
+    expect(queue.seen.map(({ op, bot }) => [op, bot])).toEqual([
+      ['update', { user_id, email }],
+      ['update', { user_id, full_name: 'Last' }],
+    ]);
+  }
+  await other.next(({ person }) => person?.full_name !== undefined);
+  expect(other.seen.map(({ type }) => type)).not.toContain('realm_bot');
 });

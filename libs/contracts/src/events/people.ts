@@ -92,6 +92,8 @@ const groupChange = typed<GroupChange>(
 const membership = z.strictObject({ by: int, user_ids: ints });
 const added = z.strictObject({ added: membership }).optional();
 const removed = z.strictObject({ removed: membership }).optional();
+/** The stored value, if it names deactivated users: clients are not shown them. */
+const storedMention = z.strictObject({ can_mention_group: groupSettingSchema }).optional();
 
 const event = eventsOf('users');
 
@@ -160,6 +162,7 @@ export const peopleEvents = {
   'user_group/update': event('A group changed.', {
     audience: 'realm',
     body: z.strictObject({ group_id: int, data: groupChange }),
+    note: storedMention,
   }),
   'user_group/add_members': event('Users are direct members of a group.', {
     audience: 'either',

@@ -174,9 +174,7 @@ export const realmOperations = {
     role: 'administrator',
     summary: 'Add a place where code of a language can be run.',
     params: {
-      name: text(
-        trimmed(1_000).describe(`The name of the code playground, at most ${limits.playgroundNameLength} characters.`),
-      ),
+      name: text(trimmed(limits.playgroundNameLength).describe('The name of the code playground.')),
       pygments_language: text(trimmed(1_000)),
       url_template: text(trimmed(1000).describe(codeTemplate)),
     },

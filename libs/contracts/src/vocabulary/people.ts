@@ -82,7 +82,7 @@ export const peopleMeanings = {
   user_group_id: 'The ID of the user group.',
   user_groups: 'The user groups, system groups first.',
   group: 'The user group.',
-  direct_members: 'The IDs of the users in the set.',
+  direct_members: 'The IDs of the users in the set. Deactivated users are not shown.',
   direct_subgroups: 'The IDs of the groups whose members are in the set.',
   direct_subgroup_ids: 'The IDs of the groups that are direct subgroups.',
   is_system_group: 'Whether the server maintains the group, such as the group of all members.',

@@ -11,11 +11,10 @@ import {
   onlyIfArchivedIsUnknown,
   peersChanged,
 } from '../model/channel-events.ts';
-import { toChannel } from '../model/channel-object.ts';
+import { contextOf, toChannel } from '../model/channel-object.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
 import { announceDefaults, type DefaultList } from '../model/default-events.ts';
-import { systemGroupsOf } from '../model/directory/directory.ts';
 import { personalParts } from '../model/join.ts';
 import { administeredChannel } from '../model/known-channel.ts';
 import { newPersonal, personalColumns, personalRow, toSubscription } from '../model/personal.ts';
@@ -71,11 +70,10 @@ export async function unarchive(decision: Decision, { channel, subscribers }: En
   work.bump(`channel:${channel.id}`);
   const knowers = knowersOf(channel, directory, subscribers);
   announceArchived(decision, channel, knowers);
-  const systemGroups = systemGroupsOf(directory);
   work.emit({
     type: 'stream',
     op: 'create',
-    body: { streams: [toChannel(channel, systemGroups)] },
+    body: { streams: [toChannel(channel, contextOf(directory))] },
     audience: to(knowers),
     forms: onlyIfArchivedIsUnknown,
   });
@@ -110,7 +108,7 @@ async function announceSubscribedAgain(
     type: 'subscription',
     op: 'add',
     body: {
-      subscriptions: [toSubscription(channel, systemGroupsOf(directory), newPersonal(''), { subscribers: active })],
+      subscriptions: [toSubscription(channel, contextOf(directory), newPersonal(''), { subscribers: active })],
     },
     audience: to(subscribers),
     parts: personalParts(

@@ -2,9 +2,8 @@ import { type Actor, badRequest, channelOperations, isAdministrator, isGuest, ty
 import type { Executor } from '@natter/database';
 import { hasContentAccess } from '@natter/permissions';
 import { type Handlers, handle } from '@natter/service-kit';
-import { toChannel } from '../model/channel-object.ts';
+import { contextOf, toChannel } from '../model/channel-object.ts';
 import { reading, type Service } from '../model/deciding.ts';
-import { systemGroupsOf } from '../model/directory/directory.ts';
 import { knownChannel } from '../model/known-channel.ts';
 import { channelNamed, type Visible, visibleChannels } from '../model/visible-channels.ts';
 
@@ -24,11 +23,11 @@ export function readHandlers(service: Service): Handlers {
         });
         const wanted = visible.filter((one) => isWanted(one, filters, actor));
         const ofOwner = filters.include_owner_subscribed ? await ownersChannels(service, database, actor) : [];
-        const systemGroups = systemGroupsOf(await directories.read(database, actor.realmId));
+        const shown = contextOf(await directories.read(database, actor.realmId));
         const streams = [...new Map([...wanted, ...ofOwner].map((one) => [one.channel.id, one])).values()]
           .sort((a, b) => (a.channel.name.toLowerCase() < b.channel.name.toLowerCase() ? -1 : 1))
           .map(({ channel }) => ({
-            ...toChannel(channel, systemGroups),
+            ...toChannel(channel, shown),
             ...(filters.include_default ? { is_default: channel.is_default } : {}),
           }));
         return { streams: streams as { stream_id: number; name: string }[] };
@@ -38,8 +37,8 @@ export function readHandlers(service: Service): Handlers {
     handle(channelOperations.getChannel, (context, { stream_id }) =>
       reading(service, context, async (database) => {
         const channel = await knownChannel(database, context.actor, stream_id);
-        const systemGroups = systemGroupsOf(await directories.read(database, context.actor.realmId));
-        return { stream: toChannel(channel, systemGroups) };
+        const shown = contextOf(await directories.read(database, context.actor.realmId));
+        return { stream: toChannel(channel, shown) };
       }),
     ),
 

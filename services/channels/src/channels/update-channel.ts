@@ -2,7 +2,6 @@ import {
   badRequest,
   type ChannelChange,
   type ChannelValue,
-  channelChange,
   channelOperations,
   checkedChannelName,
   isAdministrator,
@@ -10,19 +9,14 @@ import {
   type PlainChannelProperty,
 } from '@natter/contracts';
 import { authorOfPermissions, duplicateAs, sql } from '@natter/database';
-import { hasContentAccess } from '@natter/permissions';
+import { hasContentAccess, updatedSetting } from '@natter/permissions';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { knowersOf, to } from '../model/audience.ts';
 import type { Entered } from '../model/authorization.ts';
 import { formsOf } from '../model/channel-events.ts';
-import { streamPostPolicy } from '../model/channel-object.ts';
-import {
-  channelPermissionNames,
-  checkedPermissions,
-  updatedValue,
-  withoutInactiveGroups,
-} from '../model/channel-permissions.ts';
+import { shownPermissions } from '../model/channel-object.ts';
+import { channelPermissionNames, checkedPermissions, withoutInactiveGroups } from '../model/channel-permissions.ts';
 import { type ChannelRow, namedActive } from '../model/channel-row.ts';
 import { requireRoomForChannels, requireRoomForDescriptions } from '../model/create-channels.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
@@ -31,6 +25,7 @@ import { checkedDescription } from '../model/descriptions.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
 import { activeFolder } from '../model/folder-row.ts';
 import { administeredChannel } from '../model/known-channel.ts';
+import { type AnnouncedChange, changesIf, permissionChanges } from '../model/permission-changes.ts';
 import { mustBeAdministrator } from '../model/refusals.ts';
 import { type HtmlOf, renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { checkedRetention } from '../model/retention.ts';
@@ -61,12 +56,6 @@ export function updateChannelHandlers(service: Service): Handlers {
       });
     }),
   ];
-}
-
-/** A change for an event, and the former value. Most properties have the same name and value in the table. */
-interface AnnouncedChange {
-  body: ChannelChange;
-  before: unknown;
 }
 
 /** Returns the lists that the caller announces. */
@@ -171,11 +160,11 @@ const needContent = new Set<string>(
 
 async function changedPermissions(decision: Decision, channel: ChannelRow, params: Params, needsContent: () => void) {
   const updates = channelPermissionNames.flatMap((name) => {
-    const value = updatedValue(channel.permissions[name], params[name]);
+    const value = updatedSetting(channel.permissions[name], params[name], decision.directory.inactive);
     return value === undefined ? [] : [[name, value] as const];
   });
   for (const [name] of updates) if (needContent.has(name)) needsContent();
-  return checkedPermissions(decision, Object.fromEntries(updates));
+  return checkedPermissions(decision, Object.fromEntries(updates), channel.permissions);
 }
 
 async function store({ work, actor }: Decision, before: ChannelRow, row: ChannelRow): Promise<void> {
@@ -195,8 +184,7 @@ function changesOf(before: ChannelRow, after: ChannelRow, { directory }: Decisio
   // The name under which clients know the channel until they process this event.
   const named = { stream_id: after.id, name: before.name };
   const add = <P extends PlainChannelProperty>(property: P, old: ChannelValue<P>, value: ChannelValue<P>): void => {
-    if (JSON.stringify(old) !== JSON.stringify(value))
-      changes.push({ body: channelChange(named, property, value), before: old });
+    changes.push(...changesIf(named, property, old, value));
   };
   if (before.name !== after.name)
     changes.push({ body: { ...named, property: 'name', value: after.name }, before: before.name });
@@ -231,10 +219,7 @@ function changesOf(before: ChannelRow, after: ChannelRow, { directory }: Decisio
   add('message_retention_days', before.message_retention_days, after.message_retention_days);
   add('topics_policy', before.topics_policy, after.topics_policy);
   add('folder_id', before.folder_id, after.folder_id);
-  for (const name of channelPermissionNames) add(name, before.permissions[name], after.permissions[name]);
-  const systemGroups = systemGroupsOf(directory);
-  const [was, is] = [streamPostPolicy(before, systemGroups), streamPostPolicy(after, systemGroups)];
-  add('stream_post_policy', was, is);
-  add('is_announcement_only', was === 2, is === 2);
-  return changes;
+  const was = shownPermissions(before, directory.inactive);
+  const is = shownPermissions(after, directory.inactive);
+  return [...changes, ...permissionChanges(named, was, is, systemGroupsOf(directory))];
 }

@@ -9,9 +9,9 @@ import type { Executor, Work } from '@natter/database';
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import { type ToUsers, to } from './audience.ts';
-import { toChannel } from './channel-object.ts';
+import { contextOf, toChannel } from './channel-object.ts';
 import type { ChannelRow } from './channel-row.ts';
-import { type Directory, systemGroupsOf } from './directory/directory.ts';
+import type { Directory } from './directory/directory.ts';
 import { grouped } from './grouped.ts';
 
 const capability = 'archived_channels';
@@ -47,14 +47,14 @@ export async function channelsAppear(
   const listed = withSubscribers
     ? revealed.filter(({ channel }) => ids <= maxListedIds || channel.subscriber_count < smallChannel)
     : [];
-  const systemGroups = systemGroupsOf(directory);
+  const context = contextOf(directory);
   const keyOf = keysOfReceivers();
   for (const group of grouped(revealed, keyOf))
     work.emit({
       type: 'stream',
       op: 'create',
       body: {
-        streams: group.map(({ channel }) => toChannel(channel, systemGroups)),
+        streams: group.map(({ channel }) => toChannel(channel, context)),
       },
       audience: to(group[0]?.to ?? []),
       ...formsOf(group[0]?.channel ?? { is_archived: false }),

@@ -1,15 +1,35 @@
-import type { ChannelObject, SystemGroupName } from '@natter/contracts';
+import type { ChannelObject, ChannelPermissions, SystemGroupName } from '@natter/contracts';
+import { shownSettings, usersNamed } from '@natter/permissions';
 import type { ChannelRow } from './channel-row.ts';
+import { type Directory, systemGroupsOf } from './directory/directory.ts';
 
 export type SystemGroups = Readonly<Partial<Record<SystemGroupName, number>>>;
+
+/** The parts of the directory on which channel objects depend. */
+export interface ChannelContext {
+  systemGroups: SystemGroups;
+  inactive: Directory['inactive'];
+}
+
+export const contextOf = (directory: Directory): ChannelContext => ({
+  systemGroups: systemGroupsOf(directory),
+  inactive: directory.inactive,
+});
+
+/** The permissions as clients are shown them: without deactivated users. */
+export const shownPermissions = (
+  { permissions }: Pick<ChannelRow, 'permissions'>,
+  inactive: Pick<ReadonlySet<number>, 'has'>,
+): ChannelPermissions => shownSettings(permissions, inactive);
 
 /** The channel object for all users who can see it; a subscription adds personal fields. */
 export function toChannel(
   row: ChannelRow,
-  systemGroups: SystemGroups,
+  { systemGroups, inactive }: ChannelContext,
   subscriberCount: number = row.subscriber_count,
 ): ChannelObject {
-  const policy = streamPostPolicy(row, systemGroups);
+  const permissions = shownPermissions(row, inactive);
+  const policy = streamPostPolicy({ permissions }, systemGroups);
   return {
     stream_id: row.id,
     name: row.name,
@@ -30,20 +50,29 @@ export function toChannel(
     is_recently_active: row.is_recently_active,
     stream_weekly_traffic: row.weekly_traffic,
     subscriber_count: subscriberCount,
-    ...row.permissions,
+    ...permissions,
   };
 }
 
-const texts = new WeakMap<ChannelRow, { groups: string; text: string }>();
+/** The text of a channel object, the context in which it is valid, and the users whom the permissions name. */
+interface ChannelText {
+  key: string;
+  text: string;
+  named: readonly number[];
+}
 
-/** The same as JSON, serialized once per row. */
-export function channelTexts(systemGroups: SystemGroups): (row: ChannelRow) => string {
-  const groups = JSON.stringify(systemGroups);
+const texts = new WeakMap<ChannelRow, ChannelText>();
+
+/** The same as JSON, serialized once per row while the context does not change. */
+export function channelTexts(context: ChannelContext): (row: ChannelRow) => string {
+  const groups = JSON.stringify(context.systemGroups);
   return (row) => {
     const written = texts.get(row);
-    if (written?.groups === groups) return written.text;
-    const text = JSON.stringify(toChannel(row, systemGroups));
-    texts.set(row, { groups, text });
+    const named = written?.named ?? [...new Set(Object.values(row.permissions).flatMap(usersNamed))];
+    const key = `${groups} ${named.filter((id) => context.inactive.has(id)).join()}`;
+    if (written?.key === key) return written.text;
+    const text = JSON.stringify(toChannel(row, context));
+    texts.set(row, { key, text, named });
     return text;
   };
 }

@@ -2,7 +2,6 @@ import {
   badRequest,
   type ChannelPermission,
   type ChannelPermissions,
-  ChatError,
   channelPermissions,
   type GroupSetting,
   groupUsesKey,
@@ -10,10 +9,9 @@ import {
   type SystemGroupName,
 } from '@natter/contracts';
 import { readVersions, VersionsChanged, type Work } from '@natter/database';
-import { groupsNamed, normalized, problemOf } from '@natter/permissions';
+import { groupsNamed, normalized, problemOf, usersNamed } from '@natter/permissions';
 import { type Decision, maySetPolicy } from './deciding.ts';
 import { isBehind } from './directory/behind.ts';
-import type { Directory } from './directory/directory.ts';
 
 export const channelPermissionNames = Object.keys(channelPermissions) as ChannelPermission[];
 
@@ -70,8 +68,15 @@ export async function withoutInactiveGroups(
   return Object.fromEntries(values);
 }
 
-/** The values to store; refuses values that a setting does not accept or the actor may not assign. */
-export async function checkedPermissions(decision: Decision, given: GivenPermissions): Promise<GivenPermissions> {
+/**
+ * The values to store; refuses values that a setting does not accept or the actor may not assign. Users whom the stored values
+ * name are accepted.
+ */
+export async function checkedPermissions(
+  decision: Decision,
+  given: GivenPermissions,
+  stored?: ChannelPermissions,
+): Promise<GivenPermissions> {
   const values = channelPermissionNames.flatMap((name) => {
     const value = given[name];
     return value === undefined ? [] : [[name, normalized(value)] as const];
@@ -79,7 +84,8 @@ export async function checkedPermissions(decision: Decision, given: GivenPermiss
   if (values.length === 0) return {};
   await expectGroupVersions(decision.work);
   for (const [name, value] of values) {
-    const problem = problemOf(name, channelPermissions[name], value, knownTo(decision.directory, decision));
+    const former = stored ? usersNamed(stored[name]) : [];
+    const problem = problemOf(name, channelPermissions[name], value, knownTo(decision, new Set(former)));
     if (problem) throw badRequest(problem);
     if (deletePermissions.includes(name) && !maySetPolicy(decision, 'can_set_delete_message_policy_group'))
       throw insufficientPermission();
@@ -106,24 +112,12 @@ async function expectGroupVersions(work: Work): Promise<void> {
   work.expectVersions(versions);
 }
 
-const knownTo = (directory: Directory, { actor, policy }: Decision) => ({
+const knownTo = ({ directory, actor, policy }: Decision, former: ReadonlySet<number>) => ({
   group: (id: number) => {
     const group = directory.groups.get(id);
     if (group) return { id, name: group.name, isSystem: group.isSystem, isDeactivated: !group.isActive };
     const system = Object.entries(policy.system_groups).find(([, known]) => known === id);
     return system && { id, name: system[0], isSystem: true, isDeactivated: false };
   },
-  isActiveUser: (id: number) => id === actor.userId || directory.isNameable(id),
+  isActiveUser: (id: number) => id === actor.userId || former.has(id) || directory.isNameable(id),
 });
-
-/** The new value of an update, if it is one; `old` must equal the stored value. */
-export function updatedValue(
-  stored: GroupSetting,
-  update: { new: GroupSetting; old?: GroupSetting | undefined } | undefined,
-): GroupSetting | undefined {
-  if (!update) return undefined;
-  if (update.old !== undefined && JSON.stringify(normalized(update.old)) !== JSON.stringify(normalized(stored)))
-    throw new ChatError('EXPECTATION_MISMATCH', "'old' value does not match the expected value.");
-  const value = normalized(update.new);
-  return JSON.stringify(value) === JSON.stringify(normalized(stored)) ? undefined : value;
-}

@@ -13,12 +13,11 @@ import { requireRoom, requireRoomForPermissions, requireShare, sql, type Work } 
 import { isSameSetting } from '@natter/permissions';
 import { z } from 'zod';
 import { knowersOf, to } from './audience.ts';
-import { toChannel } from './channel-object.ts';
+import { contextOf, toChannel } from './channel-object.ts';
 import { channelPermissionNames, checkedPermissions, defaultPermissions } from './channel-permissions.ts';
 import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
 import { type Decision, hasRealmPermission, maySetPolicy } from './deciding.ts';
 import { announceDefaults } from './default-events.ts';
-import { systemGroupsOf } from './directory/directory.ts';
 import { activeFolder } from './folder-row.ts';
 import { grouped } from './grouped.ts';
 import { checkedRetention } from './retention.ts';
@@ -224,12 +223,12 @@ export async function announceChannels(
     channel,
     knowers: [...new Set([...knowersOf(channel, directory, new Set(willSubscribe)), ...willSubscribe])],
   }));
-  const systemGroups = systemGroupsOf(directory);
+  const context = contextOf(directory);
   for (const group of grouped(announced, ({ knowers }) => knowers.join()))
     work.emit({
       type: 'stream',
       op: 'create',
-      body: { streams: group.map(({ channel }) => toChannel(channel, systemGroups, 0)) },
+      body: { streams: group.map(({ channel }) => toChannel(channel, context, 0)) },
       audience: to(group[0]?.knowers ?? []),
       note: { is_new: true, announce, creator_id: actor.userId, channel_ids: group.map(({ channel }) => channel.id) },
     });

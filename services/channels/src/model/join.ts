@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { announcePeers } from './announce-peers.ts';
 import { knows, sharedKnowers, to } from './audience.ts';
 import { formsOf } from './channel-events.ts';
-import { toChannel } from './channel-object.ts';
+import { contextOf, toChannel } from './channel-object.ts';
 import type { ChannelRow } from './channel-row.ts';
 import { takeColor } from './colors.ts';
-import { type Directory, systemGroupsOf } from './directory/directory.ts';
+import type { Directory } from './directory/directory.ts';
 import { grouped } from './grouped.ts';
 import {
   newPersonal,
@@ -138,13 +138,13 @@ function announceNewcomers(work: Work, directory: Directory, joinings: readonly 
       newcomers: added.filter((id) => !knows(channel, directory, id, false)),
       before: channel.subscriber_count - added.filter((id) => isCounted(directory, id)).length,
     }));
-  const systemGroups = systemGroupsOf(directory);
+  const context = contextOf(directory);
   const real = appearing.filter(({ newcomers }) => newcomers.length > 0);
   for (const group of grouped(real, ({ channel, newcomers }) => `${channel.is_archived} ${newcomers.join()}`))
     work.emit({
       type: 'stream',
       op: 'create',
-      body: { streams: group.map(({ channel, before }) => toChannel(channel, systemGroups, before)) },
+      body: { streams: group.map(({ channel, before }) => toChannel(channel, context, before)) },
       audience: to(group[0]?.newcomers ?? []),
       ...formsOf(group[0]?.channel ?? { is_archived: false }),
     });
@@ -156,7 +156,7 @@ async function announceSubscribers(
   joinings: readonly Joining[],
   { by, notify, personal }: JoinNote & { personal: PersonalOf },
 ): Promise<void> {
-  const systemGroups = systemGroupsOf(directory);
+  const context = contextOf(directory);
   const takeTurns = inTurns();
   const groups = grouped(joinings, ({ channel, added }) => `${channel.is_archived} ${added.join()}`);
   for (const [index, group] of groups.entries()) {
@@ -166,7 +166,7 @@ async function announceSubscribers(
     for (const { channel, subscribers, added } of group) {
       await takeTurns();
       const all = [...subscribers, ...added].filter((id) => isCounted(directory, id)).sort((a, b) => a - b);
-      subscriptions.push(toSubscription(channel, systemGroups, newPersonal(''), { subscribers: all }));
+      subscriptions.push(toSubscription(channel, context, newPersonal(''), { subscribers: all }));
     }
     work.emit({
       type: 'subscription',

@@ -8,6 +8,7 @@ import { createFirstChannels } from './first-channels.ts';
 import { applyGroupEvent, type GroupEvent } from './group-events.ts';
 import { subscribeNewcomer } from './newcomer.ts';
 import { enterLists, leaveLists } from './peer-lists.ts';
+import { announcePermissionsNaming } from './permission-changes.ts';
 import { announceChangeOfGroups, announceChangeOfPerson } from './visibility.ts';
 
 /**
@@ -15,7 +16,7 @@ import { announceChangeOfGroups, announceChangeOfPerson } from './visibility.ts'
  * channels that users can see now or no longer, changes of subscriber lists, and a new user's first channels.
  */
 export function peopleConsumer(owner: Owner, directories: DirectoryCache): void {
-  const taken = new WeakMap<Work, Directory>();
+  const taken = new WeakMap<Work, Taken>();
   /**
    * Names, avatars and most settings are irrelevant here: no request waits for them, and cached directories stay valid.
    */
@@ -23,13 +24,14 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
     <E>(apply: Apply<E>, isRelevant: (event: E) => boolean = () => true) =>
     async (work: Work, event: E, number: number): Promise<void> => {
       if (!isRelevant(event)) return;
-      let directory = taken.get(work);
-      if (!directory) {
+      let mine = taken.get(work);
+      if (!mine) {
         await holdDirectory(work, 'alone');
-        directory = await directories.take(work);
-        taken.set(work, directory);
+        mine = { directory: await directories.take(work), wasInactive: new Map() };
+        taken.set(work, mine);
       }
-      await apply(work, directory, event);
+      const { directory, wasInactive } = mine;
+      await apply(work, directory, event, wasInactive);
       directory.stamp = `${number}.${Math.random().toString(36).slice(2)}`;
     };
   const group = follow(applyGroup);
@@ -51,8 +53,10 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
       'realm_user_settings_defaults/update': follow(defaultChanged, isKept),
     },
     finish: async (work) => {
-      const directory = taken.get(work);
-      if (!directory) return;
+      const mine = taken.get(work);
+      if (!mine) return;
+      const { directory, wasInactive } = mine;
+      if (wasInactive.size > 0) await announcePermissionsNaming(work, directory, wasInactive);
       await work.run(sql.unsafe`
         INSERT INTO channels.directory (realm_id, stamp) VALUES (${work.realmId}, ${directory.stamp})
         ON CONFLICT (realm_id) DO UPDATE SET stamp = excluded.stamp`);
@@ -61,13 +65,20 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
   });
 }
 
-type Apply<E> = (work: Work, directory: Directory, event: E) => Promise<void>;
+/** The directory of a transaction, and who was inactive before it, of the users whom it deactivates or reactivates. */
+interface Taken {
+  directory: Directory;
+  wasInactive: Map<number, boolean>;
+}
+
+type Apply<E> = (work: Work, directory: Directory, event: E, wasInactive: Taken['wasInactive']) => Promise<void>;
 type SettingEvent = LogEvent<'user_settings/update' | 'realm_user_settings_defaults/update'>;
 
 const isKept = ({ body }: SettingEvent): boolean => settingNames.has(body.property);
 const keptOfPerson = ['email', 'new_email', 'role', 'is_active', 'bot_owner_id'];
 
-const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, directory, { body: { person: changes } }) => {
+const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, directory, { body }, wasInactive) => {
+  const { person: changes } = body;
   const before = directory.people.get(changes.user_id);
   if (!before) return;
   const after: Person = {
@@ -78,6 +89,11 @@ const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, directo
     botOwnerId: changes.bot_owner_id ?? before.botOwnerId,
   };
   if (!isChanged(before, after)) return;
+  if (after.isActive !== before.isActive) {
+    // A channel may have appeared to somebody between the two changes.
+    if (wasInactive.has(after.userId)) await announcePermissionsNaming(work, directory, wasInactive);
+    wasInactive.set(after.userId, !before.isActive);
+  }
   await storePerson(work, after);
   const known = directory.holder(after.userId);
   directory.setPerson(after);

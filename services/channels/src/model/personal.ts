@@ -1,6 +1,6 @@
 import { sql } from '@natter/database';
 import { z } from 'zod';
-import { type SystemGroups, toChannel } from './channel-object.ts';
+import { type ChannelContext, toChannel } from './channel-object.ts';
 import type { ChannelRow } from './channel-row.ts';
 import { effectiveNotification, notificationSettings, type Person } from './directory/directory.ts';
 
@@ -43,7 +43,7 @@ export const withoutNulls = (personal: Personal, person: Person | undefined): Pa
 
 export const toSubscription = <L extends object>(
   row: ChannelRow,
-  systemGroups: SystemGroups,
+  context: ChannelContext,
   personal: Personal,
   lists: L,
-) => ({ ...toChannel(row, systemGroups), ...lists, ...toPersonalFields(personal) });
+) => ({ ...toChannel(row, context), ...lists, ...toPersonalFields(personal) });

@@ -1,7 +1,7 @@
 import type { Executor } from '@natter/database';
 import { JsonPieces } from '@natter/service-kit';
-import { channelTexts } from './channel-object.ts';
-import { type Directory, systemGroupsOf } from './directory/directory.ts';
+import { channelTexts, contextOf } from './channel-object.ts';
+import type { Directory } from './directory/directory.ts';
 import { toPersonalFields, withoutNulls } from './personal.ts';
 import { type SubscribersChoice, subscriberLists } from './subscriber-lists.ts';
 import type { Visible } from './visible-channels.ts';
@@ -28,7 +28,7 @@ export async function subscriptionKinds(
 ): Promise<SubscriptionKinds> {
   const { userId, directory } = asking;
   const person = directory.people.get(userId);
-  const textOf = channelTexts(systemGroupsOf(directory));
+  const textOf = channelTexts(contextOf(directory));
   const lists = await subscriberLists(
     executor,
     asking,

@@ -1,10 +1,9 @@
 import { eventQueueOperations } from '@natter/contracts';
 import { type Executor, inSnapshot } from '@natter/database';
 import { Block, type Handlers, handle, listOf, toJson } from '@natter/service-kit';
-import { channelTexts } from '../model/channel-object.ts';
+import { channelTexts, contextOf } from '../model/channel-object.ts';
 import type { Service } from '../model/deciding.ts';
 import { defaultChannels, defaultGroups } from '../model/default-events.ts';
-import { systemGroupsOf } from '../model/directory/directory.ts';
 import { foldersOf, toFolder } from '../model/folder-row.ts';
 import { subscriptionKinds } from '../model/subscription-kinds.ts';
 import { visibleChannels } from '../model/visible-channels.ts';
@@ -26,7 +25,7 @@ export function snapshotHandlers({ owner, directories, noteSeen }: Service): Han
         if (wants('subscription') || wants('stream')) {
           const withArchived = asked.capabilities.archived_channels ?? false;
           const visible = await visibleChannels(executor, { realmId, userId }, { holder, withArchived });
-          const textOf = channelTexts(systemGroupsOf(directory));
+          const textOf = channelTexts(contextOf(directory));
           if (wants('stream')) state.streams = listOf(blocksOf(visible.map(({ channel }) => textOf(channel))));
           if (wants('subscription'))
             Object.assign(

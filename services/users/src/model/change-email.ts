@@ -3,6 +3,7 @@ import { duplicateAs, type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { AccountRow } from './account-row.ts';
 import { announceEmail } from './announce-account.ts';
+import { announceBotChange } from './announce-bot.ts';
 import { checkEmailDomain } from './email-domains.ts';
 import { endLinks } from './end-credentials.ts';
 import { endInvitesFor } from './invitation-row.ts';
@@ -48,7 +49,8 @@ export async function changeEmail(work: Work, row: AccountRow, email: string): P
     .catch(duplicateAs(() => inUse(email)));
   await endLinks(work, row.id);
   await announceEmail(work, row);
-  if (!row.is_bot) await endInvitesFor(work, email);
+  if (row.is_bot) await announceBotChange(work, row, { email });
+  else await endInvitesFor(work, email);
 }
 
 /**

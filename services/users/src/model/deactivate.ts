@@ -3,6 +3,7 @@ import { endGrantedRights } from './account-rights.ts';
 import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { announceBotChange } from './announce-bot.ts';
+import { announcePermissionsNaming } from './announce-permissions.ts';
 import { announceRevoked } from './api-keys.ts';
 import { renewLeakedKeys } from './bot-key.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
@@ -32,9 +33,8 @@ export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Pr
     await endLinks(work, each.id);
     announceRevoked(work, each.id);
   }
-  await announceLeaving(
-    work,
-    all.map(({ id }) => id),
-  );
+  const ids = all.map(({ id }) => id);
+  await announceLeaving(work, ids);
+  await announcePermissionsNaming(work, ids, false);
   await renewLeakedKeys(work, seal);
 }

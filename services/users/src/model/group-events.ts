@@ -1,5 +1,14 @@
-import type { Form, LogEvent, NamesOf, NoteOf } from '@natter/contracts';
+import {
+  type Form,
+  type GroupChange,
+  type GroupPermission,
+  groupPermissions,
+  type LogEvent,
+  type NamesOf,
+  type NoteOf,
+} from '@natter/contracts';
 import type { Work } from '@natter/database';
+import { shownSetting } from '@natter/permissions';
 import type { GroupRow } from './group-row.ts';
 import { toGroup } from './group-row.ts';
 
@@ -18,6 +27,26 @@ type GroupEvent = Exclude<NamesOf<'user_group'>, 'user_group/add' | 'user_group/
 
 export function emitAdded(work: Work, row: GroupRow, note?: NoteOf<'user_group/add'>): void {
   work.emit({ type: 'user_group', op: 'add', body: { group: toGroup(row) }, audience: 'realm', note });
+}
+
+const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
+
+/** `change` has the stored values of permissions. */
+export function emitUpdated(work: Work, group: Announced, change: GroupChange, inactive: ReadonlySet<number>): void {
+  const data = { ...change };
+  for (const name of permissionNames) {
+    const value = change[name];
+    if (value !== undefined) data[name] = shownSetting(value, inactive);
+  }
+  const { can_mention_group } = change;
+  const isHiding = can_mention_group !== undefined && can_mention_group !== data.can_mention_group;
+  emitGroup(work, group, {
+    type: 'user_group',
+    op: 'update',
+    body: { group_id: group.id, data },
+    audience: 'realm',
+    ...(isHiding ? { note: { can_mention_group } } : {}),
+  });
 }
 
 /** `row` before the change. */

@@ -1,7 +1,8 @@
 import { type GroupPermission, type GroupSetting, groupPermissions, type UserGroup } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
-import { normalized } from '@natter/permissions';
+import { type Executor, sql, type Work } from '@natter/database';
+import { normalized, shownSetting } from '@natter/permissions';
 import { z } from 'zod';
+import { inactiveAmong } from './inactive.ts';
 
 const rulesRow = z.object({
   id: z.number(),
@@ -21,7 +22,8 @@ const groupRow = rulesRow.extend({
   members: z.array(z.number()),
   subgroups: z.array(z.number()),
 });
-export type GroupRow = z.infer<typeof groupRow>;
+/** `inactive`: the deactivated users whom permissions name; clients are not shown them. */
+export type GroupRow = z.infer<typeof groupRow> & { inactive: ReadonlySet<number> };
 
 const rulesColumns = sql.fragment`g.id, g.is_system, g.is_deactivated, g.permissions,
   (SELECT n.id FROM users.user_group n WHERE n.realm_id = g.realm_id AND n.name = 'role:nobody') AS nobody_id`;
@@ -30,17 +32,24 @@ const columns = sql.fragment`${rulesColumns}, g.name, g.description, g.creator_i
     WHERE m.group_id = g.id AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = g.realm_id AND a.id = m.user_id AND NOT a.is_active)), '[]') AS members,
   coalesce((SELECT array_agg(s.subgroup_id ORDER BY s.subgroup_id) FROM users.group_subgroup s WHERE s.group_id = g.id), '{}') AS subgroups`;
 
-export const readGroups = (executor: Executor, realmId: number): Promise<GroupRow[]> =>
-  executor.any(
+export async function readGroups(executor: Executor, realmId: number): Promise<GroupRow[]> {
+  const rows = await executor.any(
     sql.type(
       groupRow,
     )`SELECT ${columns} FROM users.user_group g WHERE g.realm_id = ${realmId} ORDER BY g.is_system DESC, g.id`,
   );
+  const inactive = await inactiveAmong(executor, realmId, rows.flatMap(valuesOf));
+  return rows.map((row) => ({ ...row, inactive }));
+}
 
-export const findGroup = (executor: Executor, realmId: number, id: number): Promise<GroupRow | undefined> =>
-  executor.maybeOne(
+export async function findGroup(executor: Executor, realmId: number, id: number): Promise<GroupRow | undefined> {
+  const row = await executor.maybeOne(
     sql.type(groupRow)`SELECT ${columns} FROM users.user_group g WHERE g.realm_id = ${realmId} AND g.id = ${id}`,
   );
+  return row && { ...row, inactive: await inactiveAmong(executor, realmId, valuesOf(row)) };
+}
+
+const valuesOf = ({ permissions }: Pick<GroupRules, 'permissions'>): GroupSetting[] => Object.values(permissions);
 
 /** Without the members, which may be many; in the order of the ids. */
 export const readGroupRules = (
@@ -53,8 +62,16 @@ export const readGroupRules = (
     SELECT ${rulesColumns} FROM users.user_group g
     WHERE g.realm_id = ${realmId} AND g.id = ANY(${sql.array([...ids], 'int4')}) ORDER BY g.id ${lock}`);
 
+/** The groups whose permissions name one of the users. */
+export const readGroupsNaming = (work: Work, userIds: readonly number[]): Promise<readonly GroupRules[]> =>
+  work.any(sql.type(rulesRow)`
+    SELECT ${rulesColumns} FROM users.user_group g
+    WHERE g.realm_id = ${work.realmId} AND NOT g.is_system AND EXISTS (
+      SELECT FROM jsonb_path_query(g.permissions, '$.*.direct_members[*]') named
+      WHERE named::int = ANY(${sql.array([...userIds], 'int4')})) ORDER BY g.id`);
+
 /** The value of one of the group's own permissions. */
-export const permissionOf = (row: Pick<GroupRow, 'permissions' | 'nobody_id'>, name: GroupPermission): GroupSetting =>
+export const permissionOf = (row: Pick<GroupRules, 'permissions' | 'nobody_id'>, name: GroupPermission): GroupSetting =>
   row.permissions[name] ?? row.nobody_id;
 
 export const toGroup = (row: GroupRow): UserGroup => ({
@@ -68,7 +85,10 @@ export const toGroup = (row: GroupRow): UserGroup => ({
   is_system_group: row.is_system,
   deactivated: row.is_deactivated,
   ...(Object.fromEntries(
-    (Object.keys(groupPermissions) as GroupPermission[]).map((name) => [name, normalized(permissionOf(row, name))]),
+    (Object.keys(groupPermissions) as GroupPermission[]).map((name) => [
+      name,
+      normalized(shownSetting(permissionOf(row, name), row.inactive)),
+    ]),
   ) as Record<GroupPermission, GroupSetting>),
 });
 

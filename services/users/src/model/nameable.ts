@@ -1,38 +1,36 @@
 import { badRequest, ChatError, type GroupSetting, type PermissionSetting } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { groupsNamed, normalized, problemOf } from '@natter/permissions';
+import { groupsNamed, problemOf, usersNamed } from '@natter/permissions';
 import { z } from 'zod';
 
 const groupRow = z.object({ id: z.number(), name: z.string(), is_system: z.boolean(), is_deactivated: z.boolean() });
 
 /**
- * The value to store; refuses an invalid one. The groups it names are locked until the commit, so that they cannot be
- * deactivated at the same time: if an assignment and a deactivation race, one of them is refused.
+ * Refuses an invalid value for a setting; users whom the stored value names are valid. The groups it names are locked until the
+ * commit, so that they cannot be deactivated at the same time: if an assignment and a deactivation race, one of them is refused.
  */
-export async function checkedSetting(
+export async function checkSetting(
   work: Work,
-  name: string,
-  setting: PermissionSetting,
-  value: GroupSetting,
-): Promise<GroupSetting> {
-  const written = normalized(value);
+  [name, setting]: readonly [string, PermissionSetting],
+  written: GroupSetting,
+  stored?: GroupSetting,
+): Promise<void> {
   const groups = await work.any(sql.type(groupRow)`
     SELECT id, name, is_system, is_deactivated FROM users.user_group
     WHERE realm_id = ${work.realmId} AND id = ANY(${sql.array([...groupsNamed(written)], 'int4')}) ORDER BY id FOR SHARE`);
   const byId = new Map(groups.map((row) => [row.id, row]));
-  const members = typeof written === 'number' ? [] : written.direct_members;
-  const active = new Set(await activeUserIds(work, members));
+  const former = stored === undefined ? [] : usersNamed(stored);
+  const valid = new Set([...former, ...(await activeUserIds(work, usersNamed(written)))]);
   const problem = problemOf(name, setting, written, {
     group: (id) => {
       const row = byId.get(id);
       return row && { id, name: row.name, isSystem: row.is_system, isDeactivated: row.is_deactivated };
     },
-    isActiveUser: (id) => active.has(id),
+    isActiveUser: (id) => valid.has(id),
   });
   if (problem === `'${name}' must be a system user group.`)
     throw new ChatError('SYSTEM_GROUP_REQUIRED', problem, { setting_name: name });
   if (problem !== undefined) throw badRequest(problem);
-  return written;
 }
 
 /** The subset of ids that are active accounts of this realm. */

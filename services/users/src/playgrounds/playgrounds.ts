@@ -1,4 +1,4 @@
-import { badRequest, limits, realmOperations, totals } from '@natter/contracts';
+import { badRequest, realmOperations, totals } from '@natter/contracts';
 import { duplicateAs, lock, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -48,8 +48,6 @@ export function playgroundHandlers(): Handlers {
 
 function checkPlayground(name: string, language: string, template: string): void {
   if (name === '') throw badRequest('name cannot be blank');
-  if (name.length > limits.playgroundNameLength)
-    throw badRequest(`name is too long (limit: ${limits.playgroundNameLength} characters)`);
   if (!/^[ a-zA-Z0-9_+\-./#]{1,40}$/.test(language)) throw badRequest('Invalid characters in pygments language');
   const variables = templateVariables(template);
   if (!variables.has('code')) throw badRequest('Missing the required variable "code" in the URL template');

@@ -8,8 +8,9 @@ import {
 import { eventsAfter, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { emitDict } from '../model/announce-permissions.ts';
 import { lockRealm } from '../model/read-realm.ts';
-import { emitDict, store } from './update-realm.ts';
+import { store } from './update-realm.ts';
 
 const channelSettings = realmSettingNames.filter((name) => realmSettings[name].isChannel);
 

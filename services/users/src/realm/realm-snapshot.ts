@@ -10,17 +10,21 @@ import {
 } from '@natter/contracts';
 import type { Executor } from '@natter/database';
 import { normalized } from '@natter/permissions';
+import { shownRealm } from '../model/announce-permissions.ts';
 import type { UsersConfig } from '../model/config.ts';
+import { inactiveAmong } from '../model/inactive.ts';
+import { permissionMirrors, settingMirrors } from '../model/legacy-mirrors.ts';
 import { type Realm, readRealm } from '../model/read-realm.ts';
 import { emojiDataUrl, pictureKinds, readPictures } from '../model/realm-pictures.ts';
 import type { SnapshotPart, SnapshotRequest } from '../model/snapshot-part.ts';
 import { constantRealmFields } from './constant-realm-fields.ts';
-import { permissionMirrors, settingMirrors } from './legacy-mirrors.ts';
 
 /** The `realm` group of a register: settings of the realm and properties of the server. */
 export function realmSnapshot(config: UsersConfig): SnapshotPart {
   const read = async (executor: Executor, { realmId }: SnapshotRequest) => {
-    const realm = await readRealm(executor, realmId);
+    const stored = await readRealm(executor, realmId);
+    const inactive = await inactiveAmong(executor, realmId, Object.values(stored.permissions));
+    const realm = shownRealm(stored, inactive);
     return {
       ...prefixed(settingsOf(realm)),
       ...prefixed(permissionsOf(realm)),

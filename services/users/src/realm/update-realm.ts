@@ -6,7 +6,6 @@ import {
   ownersPermissions,
   type ParamsOf,
   perRequest,
-  type RealmData,
   type RealmPermission,
   type RealmProperty,
   type RealmSettingName,
@@ -20,7 +19,7 @@ import {
   realmSettings,
 } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { isSameSetting, normalized } from '@natter/permissions';
+import { isSameSetting, shownSettings, updatedSetting } from '@natter/permissions';
 import {
   type Bus,
   besideWrite,
@@ -30,22 +29,17 @@ import {
   type UserContext,
   withDeadline,
 } from '@natter/service-kit';
+import { announcePermissions, emitDict, shownRealm } from '../model/announce-permissions.ts';
 import { changeOfGroups } from '../model/change.ts';
 import type { UsersConfig } from '../model/config.ts';
-import { expectOld } from '../model/expect-old.ts';
 import { recomputeFullMembers } from '../model/full-members.ts';
 import { holderOf, requireOwner } from '../model/holder.ts';
+import { inactiveAmong } from '../model/inactive.ts';
+import { settingMirrorNames, settingMirrors, settingsOfMirrors } from '../model/legacy-mirrors.ts';
 import { beginLimit, endLimit, limitTrials, wantsLimit } from '../model/limit-guests.ts';
-import { checkedSetting } from '../model/nameable.ts';
+import { checkSetting } from '../model/nameable.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import { isTooLarge } from '../model/user-visibility.ts';
-import {
-  permissionMirrorNames,
-  permissionMirrors,
-  settingMirrorNames,
-  settingMirrors,
-  settingsOfMirrors,
-} from './legacy-mirrors.ts';
 
 type Params = ParamsOf<typeof realmOperations.updateRealm>;
 type Settings = Partial<RealmSettingValues>;
@@ -76,13 +70,15 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
         const settings = changedSettings(realm, params);
         if (settings.enable_spectator_access === true && !config.WEB_PUBLIC_STREAMS_ENABLED)
           throw badRequest('Web-public channels are not enabled.');
-        const permissions = await changedPermissions(work, realm, params);
+        const inactive = await inactiveAmong(work, realm.id, Object.values(realm.permissions));
+        const permissions = await changedPermissions(work, realm, params, inactive);
         await store(work, settings, permissions);
         announceSettings(work, realm, settings);
-        announcePermissions(work, realm, permissions);
+        const changed = { ...realm, permissions: { ...realm.permissions, ...permissions } };
+        announcePermissions(work, shownRealm(realm, inactive), shownRealm(changed, inactive));
         if (settings.waiting_period_threshold !== undefined) await recomputeFullMembers(work);
-        if (!wantsLimit({ ...realm, permissions: { ...realm.permissions, ...permissions } })) await endLimit(work);
-        return { ...settings, ...permissions };
+        if (!wantsLimit(changed)) await endLimit(work);
+        return { ...settings, ...shownSettings(permissions, inactive) };
       });
       if ('can_access_all_users_group' in answer) await limitNow(owner, bus, context);
       return answer;
@@ -103,7 +99,7 @@ async function checkLimit(
 ): Promise<void> {
   if (update === undefined || attempt > 0) return;
   const realm = await readRealm(database, meta.realmId);
-  expectOld(update, realm.permissions.can_access_all_users_group);
+  updatedSetting(realm.permissions.can_access_all_users_group, update, new Set());
   if (wantsLimit(realm) || !isSameSetting(update.new, realm.systemGroups['role:members'])) return;
   const isKnown = await withDeadline(deadline.remainingMs() / 2, () => tryLimit(meta)).catch((error: unknown) => {
     throw isTooLarge(error)
@@ -134,14 +130,19 @@ function set<N extends RealmSettingName>(settings: Settings, name: N, value: Rea
   if (value !== undefined) settings[name] = value;
 }
 
-async function changedPermissions(work: Work, realm: Realm, params: Params): Promise<Permissions> {
+async function changedPermissions(
+  work: Work,
+  realm: Realm,
+  params: Params,
+  inactive: ReadonlySet<number>,
+): Promise<Permissions> {
   const changed: Permissions = {};
   for (const name of permissionNames) {
-    const update = params[name];
-    if (update === undefined) continue;
-    expectOld(update, realm.permissions[name]);
-    if (isSameSetting(update.new, realm.permissions[name])) continue;
-    changed[name] = await checkedSetting(work, name, realmPermissions[name], update.new);
+    const stored = realm.permissions[name];
+    const value = updatedSetting(stored, params[name], inactive);
+    if (value === undefined) continue;
+    await checkSetting(work, [name, realmPermissions[name]], value, stored);
+    changed[name] = value;
   }
   requireShort(realm.permissions, { ...realm.permissions, ...changed });
   return changed;
@@ -176,24 +177,8 @@ function announceSettings(work: Work, realm: Realm, changed: Settings): void {
   for (const name of settingMirrorNames) if (after[name] !== before[name]) emitUpdate(work, name, after[name]);
 }
 
-function announcePermissions(work: Work, realm: Realm, changed: Permissions): void {
-  if (Object.keys(changed).length === 0) return;
-  const [before, after] = [
-    permissionMirrors(realm),
-    permissionMirrors({ ...realm, permissions: { ...realm.permissions, ...changed } }),
-  ];
-  const data: RealmData = {};
-  for (const name of permissionNames) if (changed[name] !== undefined) data[name] = normalized(changed[name]);
-  for (const name of permissionMirrorNames) if (after[name] !== before[name]) data[name] = after[name];
-  emitDict(work, data);
-}
-
 export function emitUpdate<P extends RealmProperty>(work: Work, property: P, value: RealmValue<P>): void {
   work.emit({ type: 'realm', op: 'update', body: realmChange(property, value), audience: 'realm' });
-}
-
-export function emitDict(work: Work, data: RealmData): void {
-  work.emit({ type: 'realm', op: 'update_dict', body: { property: 'default', data }, audience: 'realm' });
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type SystemGroupName,
 } from '@natter/contracts';
 import { duplicateAs, sql, type Work } from '@natter/database';
+import { normalized } from '@natter/permissions';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { requireGroup } from '../model/access-group.ts';
@@ -14,7 +15,7 @@ import { changeOfGroups } from '../model/change.ts';
 import { emitAdded } from '../model/group-events.ts';
 import { checkedUsers, insertMembers } from '../model/group-members.ts';
 import { bumpMembers } from '../model/membership.ts';
-import { checkedSetting } from '../model/nameable.ts';
+import { checkSetting } from '../model/nameable.ts';
 import { type Realm, readRealm } from '../model/read-realm.ts';
 import { requireRoomForGroups, requireRoomForMembers } from '../model/room-for-groups.ts';
 import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
@@ -62,8 +63,10 @@ async function permissionsOf(
   for (const name of Object.keys(groupPermissions) as GroupPermission[]) {
     const setting = groupPermissions[name];
     const given = params[name];
-    if (given !== undefined) values[name] = await checkedSetting(work, name, setting, given);
-    else if (setting.default_group_name === 'group_creator')
+    if (given !== undefined) {
+      values[name] = normalized(given);
+      await checkSetting(work, [name, setting], values[name]);
+    } else if (setting.default_group_name === 'group_creator')
       values[name] = { direct_members: [creatorId], direct_subgroups: [] };
     else values[name] = realm.systemGroups[setting.default_group_name as SystemGroupName];
   }

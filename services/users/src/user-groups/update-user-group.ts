@@ -9,14 +9,13 @@ import {
   type ParamsOf,
 } from '@natter/contracts';
 import { authorOfPermissions, duplicateAs, sql, type Work } from '@natter/database';
-import { isSameSetting } from '@natter/permissions';
+import { updatedSetting } from '@natter/permissions';
 import { type Bus, type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { lockGroup, requireCloser, requireGroup, requireManager } from '../model/access-group.ts';
 import { changeOfGroups } from '../model/change.ts';
-import { expectOld } from '../model/expect-old.ts';
-import { emitGroup, emitReactivated } from '../model/group-events.ts';
+import { emitReactivated, emitUpdated } from '../model/group-events.ts';
 import { type GroupRow, permissionOf } from '../model/group-row.ts';
-import { checkedSetting } from '../model/nameable.ts';
+import { checkSetting } from '../model/nameable.ts';
 import { expectRealm } from '../model/permits.ts';
 import { requireRoomForGroups } from '../model/room-for-groups.ts';
 import { endGroup, usesElsewhere } from './deactivate-user-group.ts';
@@ -59,11 +58,11 @@ async function changeGroup(
   const data: GroupChange = {};
   const permissions: Partial<Record<GroupPermission, GroupSetting>> = {};
   for (const name of permissionNames) {
-    const update = params[name];
-    if (update === undefined) continue;
-    expectOld(update, permissionOf(group, name));
-    if (isSameSetting(update.new, permissionOf(group, name))) continue;
-    permissions[name] = await checkedSetting(work, name, groupPermissions[name], update.new);
+    const stored = permissionOf(group, name);
+    const value = updatedSetting(stored, params[name], group.inactive);
+    if (value === undefined) continue;
+    await checkSetting(work, [name, groupPermissions[name]], value, stored);
+    permissions[name] = value;
   }
   if (params.name !== undefined && params.name !== group.name) data.name = params.name;
   if (params.description !== undefined && params.description !== group.description)
@@ -77,8 +76,7 @@ async function changeGroup(
       WHERE id = ${group.id}`)
     .catch(duplicateAs(() => nameTaken(params.name ?? '')));
   if (Object.keys(permissions).length > 0) await requireRoomForGroups(work, actor, { before, after });
-  const body = { group_id: group.id, data: { ...data, ...permissions } };
-  emitGroup(work, group, { type: 'user_group', op: 'update', body, audience: 'realm' });
+  emitUpdated(work, group, { ...data, ...permissions }, group.inactive);
   work.bump('group-contents');
 }
 

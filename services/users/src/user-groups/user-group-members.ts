@@ -68,7 +68,6 @@ export function memberHandlers(owner: Owner): Handlers {
 }
 
 async function addMembers(work: Work, group: GroupRow, holder: Holder, ids: readonly number[]): Promise<void> {
-  if (group.is_deactivated) throw badRequest('User group is deactivated.');
   const isJoining = ids.every((id) => id === holder.userId) && mayInGroup(group, 'can_join_group', holder);
   if (!isJoining && !mayAddMembers(await expectRealm(work), group, holder)) throw insufficientPermission();
   const users = await checkedUsers(work, ids);
@@ -87,7 +86,6 @@ async function addMembers(work: Work, group: GroupRow, holder: Holder, ids: read
 }
 
 async function removeMembers(work: Work, group: GroupRow, holder: Holder, ids: readonly number[]): Promise<void> {
-  if (group.is_deactivated) throw badRequest('User group is deactivated.');
   const isLeaving = ids.every((id) => id === holder.userId) && mayInGroup(group, 'can_leave_group', holder);
   if (
     !isLeaving &&

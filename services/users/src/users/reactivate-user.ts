@@ -4,6 +4,7 @@ import { type Handlers, handleWrite } from '@natter/service-kit';
 import type { AccountRow } from '../model/account-row.ts';
 import { emitPerson } from '../model/announce-account.ts';
 import { announceBotChange } from '../model/announce-bot.ts';
+import { announcePermissionsNaming } from '../model/announce-permissions.ts';
 import { renewKey } from '../model/bot-key.ts';
 import { requireRank } from '../model/bot-rank.ts';
 import { changeOfGroups } from '../model/change.ts';
@@ -36,6 +37,7 @@ export function reactivateUserHandlers(seal: KeySeal): Handlers {
         await announceStatus(work, row.id, true);
         if (row.is_bot) await returnBot(work, row, holder.userId, seal);
         await announceReturn(work, row.id);
+        await announcePermissionsNaming(work, [row.id], true);
         return {};
       }),
     ),

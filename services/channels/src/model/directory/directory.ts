@@ -44,6 +44,8 @@ export class Directory {
   stamp: string;
   readonly people = new Map<number, Person>();
   readonly groups = new Map<number, Group>();
+  /** Contains the deactivated users. A user who is not replicated yet may be active. */
+  readonly inactive = { has: (userId: number): boolean => this.people.get(userId)?.isActive === false };
   private readonly numbers = new Numbers();
   private closures = new Map<number, UserSet>();
   private holders = new Map<number, Holder>();

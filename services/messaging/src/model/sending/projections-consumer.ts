@@ -46,8 +46,10 @@ async function linkifiersChanged(work: Work, { body }: LogEvent<'realm_linkifier
 
 const whereGroup = (work: Work, groupId: number) => sql.fragment`realm_id = ${work.realmId} AND group_id = ${groupId}`;
 
-async function groupUpdated(work: Work, { body: { group_id, data } }: LogEvent<'user_group/update'>): Promise<void> {
-  const { name, deactivated, can_mention_group } = data;
+async function groupUpdated(work: Work, { body, note }: LogEvent<'user_group/update'>): Promise<void> {
+  const { group_id, data } = body;
+  const { name, deactivated } = data;
+  const can_mention_group = note?.can_mention_group ?? data.can_mention_group;
   const where = whereGroup(work, group_id);
   if (name !== undefined) await work.run(sql.unsafe`UPDATE messaging.user_group SET name = ${name} WHERE ${where}`);
   if (deactivated !== undefined) await setDeactivated(work, group_id, deactivated);
@@ -84,13 +86,14 @@ async function subgroupsRemoved(work: Work, { body }: LogEvent<'user_group/remov
 }
 
 /**
- * For some clients a reactivated group is announced as a new one; the projection is then set to the announced state.
+ * For some clients a reactivated group is announced as a new one; the projection is then set to the announced state, except the
+ * permission, which is announced without deactivated users.
  */
 async function groupAdded(work: Work, { body: { group } }: LogEvent<'user_group/add'>): Promise<void> {
   await work.run(sql.unsafe`
     INSERT INTO messaging.user_group (realm_id, group_id, name, is_deactivated, can_mention)
     VALUES (${work.realmId}, ${group.id}, ${group.name}, ${group.deactivated}, ${JSON.stringify(group.can_mention_group)})
-    ON CONFLICT (realm_id, group_id) DO UPDATE SET name = excluded.name, is_deactivated = excluded.is_deactivated, can_mention = excluded.can_mention`);
+    ON CONFLICT (realm_id, group_id) DO UPDATE SET name = excluded.name, is_deactivated = excluded.is_deactivated`);
   await insertMembers(work, group.id, group.members);
   await insertSubgroups(work, group.id, group.direct_subgroup_ids);
 }

@@ -1,5 +1,5 @@
 import type { GroupSetting, RealmSettingValues, SystemGroupName } from '@natter/contracts';
-import type { Realm } from '../model/read-realm.ts';
+import type { Realm } from './read-realm.ts';
 
 /** Deprecated names of settings that clients still read. */
 export const settingMirrors = (settings: RealmSettingValues) => ({

@@ -1,0 +1,98 @@
+import {
+  type ChannelChange,
+  type ChannelPermissions,
+  type ChannelValue,
+  channelChange,
+  type PlainChannelProperty,
+} from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { sharedKnowers, type ToUsers, to } from './audience.ts';
+import { formsOf, subscribersOf } from './channel-events.ts';
+import { type SystemGroups, shownPermissions, streamPostPolicy } from './channel-object.ts';
+import { channelPermissionNames } from './channel-permissions.ts';
+import { channelColumns, channelRow } from './channel-row.ts';
+import { type Directory, systemGroupsOf } from './directory/directory.ts';
+
+/** A change for an event, and the former value. Most properties have the same name and value in the table. */
+export interface AnnouncedChange {
+  body: ChannelChange;
+  before: unknown;
+}
+
+/** The channel, under the name by which clients know it. */
+type Named = Parameters<typeof channelChange>[0];
+
+export const changesIf = <P extends PlainChannelProperty>(
+  named: Named,
+  property: P,
+  before: ChannelValue<P>,
+  value: ChannelValue<P>,
+): AnnouncedChange[] =>
+  JSON.stringify(before) === JSON.stringify(value) ? [] : [{ body: channelChange(named, property, value), before }];
+
+/** Changes of the shown permissions, and of the deprecated fields that depend on them. */
+export function permissionChanges(
+  named: Named,
+  before: ChannelPermissions,
+  after: ChannelPermissions,
+  systemGroups: SystemGroups,
+): AnnouncedChange[] {
+  const was = streamPostPolicy({ permissions: before }, systemGroups);
+  const is = streamPostPolicy({ permissions: after }, systemGroups);
+  return [
+    ...channelPermissionNames.flatMap((name) => changesIf(named, name, before[name], after[name])),
+    ...changesIf(named, 'stream_post_policy', was, is),
+    ...changesIf(named, 'is_announcement_only', was === 2, is === 2),
+  ];
+}
+
+/** A unit must not announce too much. Of more channels than these, the newest are announced; a register contains all. */
+const maxChannels = 5_000;
+/** Channels whose subscribers are in memory: there may be thousands in each. */
+const channelsAtOnce = 100;
+
+/**
+ * Emits the permissions that name users who were deactivated or reactivated: they are shown without deactivated users.
+ * `wasInactive` has the former state of these users.
+ */
+export async function announcePermissionsNaming(
+  work: Work,
+  directory: Directory,
+  wasInactive: ReadonlyMap<number, boolean>,
+): Promise<void> {
+  const userIds = sql.array([...wasInactive.keys()], 'int4');
+  const channels = await work.any(sql.type(channelRow)`
+    SELECT ${channelColumns} FROM channels.channel c
+    WHERE c.realm_id = ${work.realmId} AND EXISTS (
+      SELECT FROM jsonb_path_query(c.permissions, '$.*.direct_members[*]') named WHERE named::int = ANY(${userIds}))
+    ORDER BY c.id DESC LIMIT ${maxChannels}`);
+  const former = { has: (id: number): boolean => wasInactive.get(id) ?? directory.inactive.has(id) };
+  const systemGroups = systemGroupsOf(directory);
+  const knowers = sharedKnowers(directory);
+  const audienceOf = sharedAudiences();
+  for (let at = 0; at < channels.length; at += channelsAtOnce) {
+    const some = channels.slice(at, at + channelsAtOnce);
+    const subscribers = await subscribersOf(
+      work,
+      some.map(({ id }) => id),
+    );
+    for (const channel of some) {
+      const named = { stream_id: channel.id, name: channel.name };
+      const before = shownPermissions(channel, former);
+      const after = shownPermissions(channel, directory.inactive);
+      const audience = audienceOf(knowers(channel, subscribers.get(channel.id) ?? new Set()));
+      for (const { body } of permissionChanges(named, before, after, systemGroups))
+        work.emit({ type: 'stream', op: 'update', body, audience, ...formsOf(channel) });
+    }
+  }
+}
+
+/** Returns `to`, which makes the audience of equal sets once. */
+function sharedAudiences(): (knowers: ReadonlySet<number>) => ToUsers {
+  const known = new WeakMap<ReadonlySet<number>, ToUsers>();
+  return (knowers) => {
+    const audience = known.get(knowers) ?? to(knowers);
+    known.set(knowers, audience);
+    return audience;
+  };
+}
