@@ -1,4 +1,4 @@
-import { channelPermissions, realmPermissions } from '@natter/contracts';
+import { channelPermissions, maxUsersOfPermission, realmPermissions } from '@natter/contracts';
 import { describe, expect, test } from 'vitest';
 import { isIn, isPermitted, normalized, problemOf, shownSetting, updatedSetting } from './group-setting.ts';
 
@@ -44,6 +44,11 @@ describe('a value that names deactivated users', () => {
   test('is unchanged by the shown and by the stored value', () => {
     for (const value of [set(3), set(1, 3)])
       expect(updatedSetting(set(1, 3), { new: value }, inactive)).toBeUndefined();
+  });
+  test('names no more users with them than a request may name', () => {
+    const most = Array.from({ length: maxUsersOfPermission - 1 }, (_, index) => index + 10);
+    expect(updatedSetting(set(1), { new: set(...most) }, inactive)).toEqual(set(1, ...most));
+    expect(() => updatedSetting(set(1), { new: set(9, ...most) }, inactive)).toThrow('at most 20000 users');
   });
   test('is replaced by a single group', () => {
     expect(updatedSetting(set(1, 3), { new: 5 }, inactive)).toBe(5);

@@ -1,7 +1,9 @@
 import {
+  badRequest,
   ChatError,
   type GroupSetting,
   type GroupSettingUpdate,
+  maxUsersOfPermission,
   type PermissionSetting,
   roles,
 } from '@natter/contracts';
@@ -74,7 +76,10 @@ export function updatedSetting(
   const value = normalized(update.new);
   if (typeof value === 'number') return value;
   const hidden = usersNamed(stored).filter((id) => inactive.has(id));
-  return normalized({ ...value, direct_members: [...value.direct_members, ...hidden] });
+  const kept = normalized({ ...value, direct_members: [...value.direct_members, ...hidden] });
+  if (usersNamed(kept).length > maxUsersOfPermission)
+    throw badRequest(`A permission names at most ${maxUsersOfPermission} users, deactivated ones included`);
+  return kept;
 }
 
 /** The groups that a value names directly. */

@@ -2,10 +2,13 @@ import type { z } from 'zod';
 import { id, object, union } from './bounded.ts';
 import { idList } from './param.ts';
 
+/** Users that the value of a permission may name. */
+export const maxUsersOfPermission = 20_000;
+
 /** The value of a permission: the id of a group, or a list of users and direct subgroups. */
 export const groupSettingSchema = union([
   id,
-  object({ direct_members: idList(20_000), direct_subgroups: idList(1_000) }),
+  object({ direct_members: idList(maxUsersOfPermission), direct_subgroups: idList(1_000) }),
 ]);
 export type GroupSetting = z.infer<typeof groupSettingSchema>;
 

@@ -5,7 +5,7 @@ import {
   channelChange,
   type PlainChannelProperty,
 } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { inTurns, sql, type Work } from '@natter/database';
 import { sharedKnowers, type ToUsers, to } from './audience.ts';
 import { formsOf, subscribersOf } from './channel-events.ts';
 import { type SystemGroups, shownPermissions, streamPostPolicy } from './channel-object.ts';
@@ -46,8 +46,10 @@ export function permissionChanges(
   ];
 }
 
-/** A unit must not announce too much. Of more channels than these, the newest are announced; a register contains all. */
-const maxChannels = 5_000;
+/** Of more changes than these, those of the newest channels are announced; a register contains all. */
+const maxChanges = 5_000;
+/** No further change is announced in a unit with as many events, because a unit with 25,000 fails. */
+const maxEventsOfUnit = 20_000;
 /** Channels whose subscribers are in memory: there may be thousands in each. */
 const channelsAtOnce = 100;
 
@@ -65,11 +67,13 @@ export async function announcePermissionsNaming(
     SELECT ${channelColumns} FROM channels.channel c
     WHERE c.realm_id = ${work.realmId} AND EXISTS (
       SELECT FROM jsonb_path_query(c.permissions, '$.*.direct_members[*]') named WHERE named::int = ANY(${userIds}))
-    ORDER BY c.id DESC LIMIT ${maxChannels}`);
+    ORDER BY c.id DESC LIMIT ${maxChanges}`);
   const former = { has: (id: number): boolean => wasInactive.get(id) ?? directory.inactive.has(id) };
   const systemGroups = systemGroupsOf(directory);
   const knowers = sharedKnowers(directory);
   const audienceOf = sharedAudiences();
+  const takeTurns = inTurns();
+  let left = maxChanges;
   for (let at = 0; at < channels.length; at += channelsAtOnce) {
     const some = channels.slice(at, at + channelsAtOnce);
     const subscribers = await subscribersOf(
@@ -77,12 +81,17 @@ export async function announcePermissionsNaming(
       some.map(({ id }) => id),
     );
     for (const channel of some) {
+      await takeTurns();
       const named = { stream_id: channel.id, name: channel.name };
       const before = shownPermissions(channel, former);
       const after = shownPermissions(channel, directory.inactive);
+      const changes = permissionChanges(named, before, after, systemGroups);
+      if (changes.length === 0) continue;
+      left -= changes.length;
+      if (left < 0) return;
       const audience = audienceOf(knowers(channel, subscribers.get(channel.id) ?? new Set()));
-      for (const { body } of permissionChanges(named, before, after, systemGroups))
-        work.emit({ type: 'stream', op: 'update', body, audience, ...formsOf(channel) });
+      for (const { body } of changes)
+        if (work.emit({ type: 'stream', op: 'update', body, audience, ...formsOf(channel) }) >= maxEventsOfUnit) return;
     }
   }
 }

@@ -35,7 +35,7 @@ interface Asked<R> {
  * realm or the network has no more mails today.
  *
  * For an address with an account, the same is counted, stored and mailed, so that the time of the answer does not reveal the
- * account. The invitation grants nothing then: its key is not mailed, and a second account with the address is refused.
+ * account. The invitation is closed then, and its key is not mailed.
  */
 export async function inviteToVerify<R>(
   owner: Owner,
@@ -59,12 +59,12 @@ export async function inviteToVerify<R>(
     );
     // The link decides what the invitation grants; the columns are copied because they are not null.
     const made = await work.one(sql.type(madeRow)`
-      INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at, link_id)
+      INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at, link_id, is_closed)
       SELECT realm_id, ${storedKey(mailedKey)}, ${email}, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter,
-        least(expires_at, now() + interval '24 hours'), id
-      FROM users.invitation WHERE id = ${link.id}
-      RETURNING extract(epoch FROM expires_at - now())::float8 AS seconds,
-        EXISTS (SELECT FROM users.account a WHERE a.realm_id = ${realmId} AND lower(a.email) = lower(${email})) AS is_known`);
+        least(expires_at, now() + interval '24 hours'), id,
+        EXISTS (SELECT FROM users.account a WHERE a.realm_id = l.realm_id AND lower(a.email) = lower(${email}))
+      FROM users.invitation l WHERE id = ${link.id}
+      RETURNING extract(epoch FROM expires_at - now())::float8 AS seconds, is_closed AS is_known`);
     const invitation = { key: mailedKey, validSeconds: made.seconds, isKnown: made.is_known };
     if (counted) await send(work, realm, [{ to: counted, ...invitation }]);
     return mailed;
