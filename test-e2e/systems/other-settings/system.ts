@@ -20,7 +20,7 @@ export async function start(): Promise<void> {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       NATTER_TRACE_RATIO: '1',
       // Below the default of NATTER_HEADERS_TIMEOUT_SECONDS.
-      NATTER_REQUEST_TIMEOUT_SECONDS: '10',
+      NATTER_REQUEST_TIMEOUT_SECONDS: '14',
       CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: 'true',
     },
   });
