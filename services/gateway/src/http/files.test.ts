@@ -41,6 +41,8 @@ test('a request beside a download is charged with half of its CPU time', async (
   const longer = () => new Promise((resolve) => setTimeout(resolve, 50));
   await longer();
   const call = async () => {
+    // The request begins before the CPU time is used.
+    await longer();
     usedMs += 200;
     await longer();
     return { bytes: file.bytes.toString('base64') };
