@@ -15,8 +15,7 @@ const common = {
 
 export default defineConfig({
   test: {
-    // Tests mostly wait: for responses, for expiry, for a scheduled minute, for a server to come back. Two workers
-    // leave half of two cores idle, and three a fifth.
+    // Tests mostly wait: for responses, for expiry, for a scheduled minute. Two workers leave half of two cores idle.
     maxWorkers: 4,
     sequence: { sequencer: TestOrder },
     projects: [
@@ -46,9 +45,12 @@ export default defineConfig({
         },
       },
       {
-        // Each file starts a system of its own and may kill any part of it.
+        // Each file starts a system of its own and may kill any part of it. The limits of requests are real time, so these
+        // tests leave more of the machine idle than the others do. A different number of workers needs a group of its own.
         test: {
           name: 'systems',
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
           include: ['test-e2e/systems/**/*.test.ts'],
           globalSetup: ['libs/testkit/src/bundled-programs.ts'],
           ...common,
