@@ -3,7 +3,7 @@ import { lockOf } from '@natter/contracts';
 import { migrate, readMigrations, serviceUrl, untilMigrated } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import released from '../../libs/database/released-migrations.json' with { type: 'json' };
 import { dataDirectory } from '../open-system.ts';
 
@@ -14,9 +14,15 @@ beforeAll(async () => {
 });
 afterAll(() => servers?.stop());
 
-async function inPostgres(text: string, url = servers.postgresUrl): Promise<Record<string, unknown>[]> {
+async function connected(url = servers.postgresUrl): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
   await client.connect();
+  return client;
+}
+
+async function inPostgres(text: string, url = servers.postgresUrl): Promise<Record<string, unknown>[]> {
+  const client = await connected(url);
   try {
     return (await client.query(text)).rows;
   } finally {
@@ -256,6 +262,110 @@ test('the previous release reads the names that this release stores, and does no
   await inPostgres('DELETE FROM messaging.standing WHERE realm_id = 21', url);
   await inPostgres('INSERT INTO messaging.standing (realm_id, user_id, role) VALUES (21, 1, 400)', url);
   expect(await names()).toEqual([{ person: 'third', group: 'third' }]);
+});
+
+test('the copy of a name is right if a user is added and renamed in transactions that do not see each other', async () => {
+  const url = serviceUrl(servers.postgresUrl, 'messaging', 'secret');
+  const [people, notices] = [await connected(url), await connected(url)];
+  try {
+    const add = `INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot) VALUES (22, 1, '', 'first', true, false)`;
+    const rename = "UPDATE messaging.person SET full_name = 'second' WHERE realm_id = 22";
+    const copy = 'INSERT INTO messaging.standing (realm_id, user_id, role) VALUES (22, 1, 400) ON CONFLICT DO NOTHING';
+    const names =
+      'SELECT p.full_name AS name, s.full_name AS copy FROM messaging.person p JOIN messaging.standing s USING (realm_id, user_id) WHERE realm_id = 22';
+    const both = async (first: [pg.Client, string], second: [pg.Client, string]) => {
+      await first[0].query(`BEGIN; ${first[1]}`);
+      const done = second[0].query(second[1]);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await first[0].query('COMMIT');
+      await done;
+      return (await people.query(names)).rows;
+    };
+    const removal =
+      'DELETE FROM messaging.person WHERE realm_id = 22; DELETE FROM messaging.standing WHERE realm_id = 22';
+    expect(await both([people, add], [notices, copy])).toEqual([{ name: 'first', copy: 'first' }]);
+    await people.query(`${removal}; ${add}`);
+    expect(await both([people, rename], [notices, copy])).toEqual([{ name: 'second', copy: 'second' }]);
+    await people.query(removal);
+    expect(await both([notices, copy], [people, add])).toEqual([{ name: 'first', copy: 'first' }]);
+    await people.query(`${removal}; ${add}`);
+    expect(await both([notices, copy], [people, rename])).toEqual([{ name: 'second', copy: 'second' }]);
+  } finally {
+    await Promise.all([people.end(), notices.end()]);
+  }
+});
+
+test('the migration of the copies of names locks no table that sends read while it waits for another one', async () => {
+  await inPostgres(`DROP TABLE messaging.group_name; DROP INDEX messaging.mute_change_unfinished;
+    DROP FUNCTION messaging.copy_group_name, messaging.take_group_name, messaging.copy_person_name, messaging.take_person_name CASCADE;
+    ALTER TABLE messaging.standing DROP COLUMN full_name; DELETE FROM public.migration WHERE name >= '088'`);
+  const writer = await connected();
+  await writer.query('BEGIN; LOCK TABLE messaging.person IN ROW EXCLUSIVE MODE');
+  const done = migrated();
+  const waiting = `SELECT EXISTS (SELECT FROM pg_locks h WHERE h.pid = w.pid AND h.granted AND h.mode = 'AccessExclusiveLock'
+      AND h.relation = 'messaging.standing'::regclass) AS "blocksSends"
+    FROM pg_locks w WHERE NOT w.granted AND w.relation = 'messaging.person'::regclass`;
+  await expect.poll(() => inPostgres(waiting)).toEqual([{ blocksSends: false }]);
+  await writer.end();
+  expect((await done)[0]).toBe('migrated 088-beside-the-previous-release.sql');
+});
+
+describe('a migration that builds an index of a large table', () => {
+  const file = '087-ended-periods.sql';
+  const index = `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('messaging.subscription_period_ended')`;
+  /** A transaction with a snapshot, for which the build waits after it has created the index. */
+  let reader: pg.Client;
+
+  beforeEach(async () => {
+    await inPostgres(
+      `DROP INDEX messaging.subscription_period_ended; DELETE FROM public.migration WHERE name = '${file}'`,
+    );
+    reader = await connected();
+    await reader.query(
+      "SET application_name = 'long reader'; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM pg_class",
+    );
+  });
+  afterEach(() => reader.end());
+
+  /** Begins a run of the migrations. Returns when the build waits for the reader. */
+  async function building(): Promise<{ done: Promise<unknown>; pid: number; lines: string[] }> {
+    const lines: string[] = [];
+    const done = migrate(servers.postgresUrl, 'secret', (line) => lines.push(line)).catch((error: Error) => error);
+    await expect
+      .poll(() => lines.join())
+      .toMatch(new RegExp(`^${file} waits until transactions of others end: long reader \\(process \\d+\\)$`));
+    const [build] = await inPostgres(
+      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%CONCURRENTLY%' AND pid <> pg_backend_pid()",
+    );
+    return { done, pid: Number(build?.pid), lines };
+  }
+
+  test('blocks no writer of the table, and names the transactions for which it waits', async () => {
+    const { done, lines } = await building();
+    expect(await inPostgres(index)).toEqual([{ indisvalid: false }]);
+    const url = serviceUrl(servers.postgresUrl, 'messaging', 'secret');
+    await inPostgres(
+      "SET lock_timeout = '50ms'; INSERT INTO messaging.subscription_period (realm_id, channel_id, user_id, from_id, to_id) VALUES (23, 1, 1, 1, 2)",
+      url,
+    );
+    await reader.query('COMMIT');
+    expect(await done).toBeUndefined();
+    expect(lines.at(-1)).toBe(`migrated ${file}`);
+    expect(await inPostgres(index)).toEqual([{ indisvalid: true }]);
+  });
+
+  test('is repeated if it was interrupted, or if its process ended before it was noted', async () => {
+    const { done, pid } = await building();
+    await inPostgres(`SELECT pg_terminate_backend(${pid})`);
+    expect(await done).toBeInstanceOf(Error);
+    expect(await inPostgres(index)).toEqual([{ indisvalid: false }]);
+    await reader.query('COMMIT');
+    expect(await migrated()).toEqual([`migrated ${file}`]);
+    expect(await inPostgres(index)).toEqual([{ indisvalid: true }]);
+    await inPostgres(`DELETE FROM public.migration WHERE name = '${file}'`);
+    expect(await migrated()).toEqual([`migrated ${file}`]);
+    expect(await inPostgres(withoutChecksum)).toEqual([]);
+  });
 });
 
 test('the owners of the log and its functions are restored after a dump without owners', async () => {

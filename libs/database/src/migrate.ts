@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { giveLog, giveLogFunctions, grantTables, revokeFromAll, withLogOwner } from './rights.ts';
 import { prepareOwnerSession, serviceSettings } from './session-settings.ts';
-import { untilAlone, untilLocked } from './until-locked.ts';
+import { type Changing, type ConcurrentIndex, untilAlone, untilIndexed, untilLocked } from './until-locked.ts';
 import { connectWithRetry, migratedTo } from './wait-for-postgres.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
@@ -19,9 +19,9 @@ class ChangedMigrations extends Error {
 }
 
 /**
- * Applies missing migrations in order of file name, each in its own transaction; one runner at a time. Sets the passwords
- * of all services, or of those that have none. Applies nothing and throws `ChangedMigrations` if a file differs from what
- * was applied under its name. Waits up to `waitSeconds` for a server that is away.
+ * Applies missing migrations in order of file name; one runner at a time. Each is its own transaction, except the build of an
+ * index (`concurrentIndex`). Sets the passwords of all services, or of those that have none. Applies nothing and throws
+ * `ChangedMigrations` if a file differs from what was applied under its name. Waits up to `waitSeconds` for a server that is away.
  */
 export async function migrate(
   url: string,
@@ -40,11 +40,16 @@ export async function migrate(
     const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
     const migrations = await readMigrations();
     await checkApplied(client, migrations, applied);
-    const run = (name: string, text: string) => untilLocked({ client, connect, log }, name, text);
+    const changing: Changing = { client, connect, log };
+    const run = (name: string, text: string) => untilLocked(changing, name, text);
     for (const { name, text, checksum } of migrations) {
       if (applied.has(name)) continue;
       const insert = `INSERT INTO public.migration (name, checksum) VALUES (${pg.escapeLiteral(name)}, '${checksum}')`;
-      await run(name, `BEGIN; ${withLogOwner(text)}; ${grantTables(serviceSchemas)}; ${insert}; COMMIT`);
+      const index = concurrentIndex(text);
+      // If the runner is killed before the insert, the next run finds the index, and only inserts.
+      if (index) await untilIndexed(changing, name, index);
+      const rest = index ? '' : `${withLogOwner(text)}; ${grantTables(serviceSchemas)}; `;
+      await run(name, `BEGIN; ${rest}${insert}; COMMIT`);
       log(`migrated ${name}`);
     }
     await run('the owner of the log', giveLog());
@@ -124,6 +129,14 @@ export const readMigrations = async (): Promise<Migration[]> =>
         return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
       }),
   );
+
+/** The index of a migration whose only statement builds an index of a large table. It runs outside a transaction. */
+function concurrentIndex(text: string): ConcurrentIndex | undefined {
+  const only =
+    /^(?:--.*\n|\s)*CREATE (?:UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS (?<name>\w+) ON (?<schema>\w+)\.[^;]*;\s*$/;
+  const { name, schema } = only.exec(text)?.groups ?? {};
+  return name === undefined ? undefined : { index: `${schema}.${name}`, text };
+}
 
 async function checkApplied(
   client: pg.Client,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Changing, untilAlone, untilLocked } from './until-locked.ts';
+import { type Changing, untilAlone, untilIndexed, untilLocked } from './until-locked.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -43,6 +43,31 @@ test('a change that gets no lock for ten minutes fails', async () => {
   const failed = expect(change()).rejects.toMatchObject({ code: '55P03' });
   await vi.advanceTimersByTimeAsync(660_000);
   await failed;
+});
+
+test('an index that waits for transactions of others for ten minutes fails, and the error names them', async () => {
+  let lockMs = 0;
+  const lines: string[] = [];
+  const query = async (text: string): Promise<object> => {
+    lockMs = Number(/SET lock_timeout = '(\d+)ms'/.exec(text)?.[1] ?? lockMs);
+    if (text.includes('pg_blocking_pids')) return { rows: [{ holders: 'pg_dump (process 9)' }] };
+    if (text !== 'BUILD') return { rows: [], rowCount: 0 };
+    await pause(lockMs);
+    throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+  };
+  const session = { query, end: async () => undefined };
+  const changing = { client: session, connect: async () => session, log: (line: string) => lines.push(line) };
+  const index = { index: 'messaging.found', text: 'BUILD' };
+  const done = untilIndexed(changing as unknown as Changing, '087-new.sql', index);
+  const failed = expect(done).rejects.toThrow(
+    '087-new.sql waited too long for transactions of others: pg_dump (process 9).',
+  );
+  await vi.advanceTimersByTimeAsync(610_000);
+  await failed;
+  expect([lockMs, lines]).toEqual([
+    600_000,
+    ['087-new.sql waits until transactions of others end: pg_dump (process 9)'],
+  ]);
 });
 
 test('a runner waits until another run of the migrations has ended, and names it', async () => {

@@ -45,12 +45,11 @@ export async function untilLocked({ client, connect, log }: Changing, name: stri
   let restMs = firstRestMs;
   let observer: Session | undefined;
   let logged: string | undefined;
-  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  const pid = rows[0]?.pid ?? 0;
+  const pid = await processOf(client);
   try {
     for (let attempt = 1; ; attempt++) {
       const lockMs = attempt <= shortAttempts ? firstLockMs : laterLockMs;
-      const looking = observer && holdersOf(pid, observer, lockMs / 2);
+      const looking = observer && pause(lockMs / 2).then(() => observer && holdersOf(pid, observer));
       await client.query(`SET lock_timeout = '${lockMs}ms'`);
       try {
         await client.query(text);
@@ -73,9 +72,57 @@ export async function untilLocked({ client, connect, log }: Changing, name: stri
   }
 }
 
-/** Names the sessions that hold the lock for which a session waits after this time; empty if they are unknown. */
-async function holdersOf(pid: number, observer: Session, waitMs: number): Promise<string> {
-  await pause(waitMs);
+/** An index, and the statement that builds it unless it exists. */
+export interface ConcurrentIndex {
+  index: string;
+  text: string;
+}
+
+/**
+ * Builds an index while others write its table. It waits for transactions that began before it, in this database, also for those
+ * that only read. No other statement queues behind these waits, so one of them may take as long as all attempts of `untilLocked`
+ * together. The statement fails if it is part of a transaction or of a text with several statements. An interrupted build
+ * leaves an invalid index.
+ */
+export async function untilIndexed(
+  { client, connect, log }: Changing,
+  name: string,
+  { index, text }: ConcurrentIndex,
+): Promise<void> {
+  const pid = await processOf(client);
+  const observer = await connect().catch(() => undefined);
+  let holders = '';
+  const watch = setInterval(async () => {
+    const found = observer ? await holdersOf(pid, observer) : '';
+    if (found === '' || found === holders) return;
+    log(`${name} waits until transactions of others end: ${found}`);
+    holders = found;
+  }, firstRestMs);
+  try {
+    await client.query(`SET lock_timeout = '${patienceMs}ms'`);
+    const broken = await client.query('SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid', [
+      index,
+    ]);
+    if (broken.rowCount) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+    await client.query(text);
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+    const others = holders || 'sessions that are unknown';
+    const advice = 'Run the migrations again when these transactions have ended';
+    throw new Error(`${name} waited too long for transactions of others: ${others}. ${advice}`, { cause: error });
+  } finally {
+    clearInterval(watch);
+    await observer?.end().catch(() => undefined);
+  }
+}
+
+async function processOf(client: Session): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid ?? 0;
+}
+
+/** Names the sessions that hold the lock for which a session waits; empty if they are unknown. */
+async function holdersOf(pid: number, observer: Session): Promise<string> {
   try {
     const { rows } = await observer.query<{ holders: string | null }>(
       `SELECT string_agg(${sessionText}, ', ' ORDER BY a.pid) AS holders

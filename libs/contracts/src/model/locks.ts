@@ -104,6 +104,8 @@ export const advisoryLocks = {
     guards: 'a removal of messages sees what moves and removals before it left',
   },
   'muted-topics': { number: 7306, key: 'user', guards: 'the order of announced lists of muted topics' },
+  // Triggers take it. The next release removes it with them.
+  'copied-names': { number: 7315, key: 'realm', guards: 'copies of names of users, for the previous release' },
 } as const satisfies Record<string, AdvisoryLock>;
 
 export type LockName = keyof typeof advisoryLocks;

@@ -4,7 +4,7 @@ import { postingRulesOperations } from './channels/posting-rules.ts';
 import { channelSettingsOperations } from './channels/settings.ts';
 import { subscriptionOperations } from './channels/subscriptions.ts';
 
-export { topicsPolicies } from './channels/parameters.ts';
+export { sendsNewSubscriptionMessages, topicsPolicies } from './channels/parameters.ts';
 export type { PostingRules } from './channels/posting-rules.ts';
 export { includeSubscribers, subscribersChoice } from './channels/subscriptions.ts';
 

@@ -1,4 +1,11 @@
-import { badRequest, checkedChannelName, insufficientPermission, isGuest, limits } from '@natter/contracts';
+import {
+  badRequest,
+  checkedChannelName,
+  insufficientPermission,
+  isGuest,
+  limits,
+  sendsNewSubscriptionMessages,
+} from '@natter/contracts';
 import { type Entered, mayAdd } from './authorization.ts';
 import { checkedColor } from './colors.ts';
 import { announceChannels, type Configuration, createChannels, type NewChannel } from './create-channels.ts';
@@ -90,7 +97,7 @@ export async function subscribe(
     };
   });
   const count = joinings.reduce((sum, { added }) => sum + added.length, 0);
-  const { send_new_subscription_messages: mayNotify = true } = configuration;
+  const { send_new_subscription_messages: mayNotify = sendsNewSubscriptionMessages } = configuration;
   const isFew = count <= limits.bulkNewSubscriptionMessages;
   const notify =
     mayNotify && isFew ? principals.filter((id) => id !== actor.userId && !directory.people.get(id)?.isBot) : [];

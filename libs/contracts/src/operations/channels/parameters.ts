@@ -21,6 +21,9 @@ const ofEveryPermission = <S extends BoundedValue>(schema: S): Record<ChannelPer
     ]),
   ) as unknown as Record<ChannelPermission, Param<z.ZodOptional<S>>>;
 
+/** The default of `send_new_subscription_messages`. */
+export const sendsNewSubscriptionMessages = true;
+
 /** The initial configuration of a channel, for both operations that create channels. */
 export const creationParams = {
   announce: json(bool.default(false)),
@@ -31,7 +34,7 @@ export const creationParams = {
   message_retention_days: textOrJson(retentionSchema.optional()),
   topics_policy: textOrJson(z.enum(topicsPolicies).optional()),
   folder_id: json(id.nullish()),
-  send_new_subscription_messages: json(withDefault(bool.optional(), true)),
+  send_new_subscription_messages: json(withDefault(bool.optional(), sendsNewSubscriptionMessages)),
   ...ofEveryPermission(groupSettingSchema),
 };
 
