@@ -1,4 +1,6 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { restingPlace } from '../list-place.ts';
 import { checkLook, openDialog } from '../web-look.ts';
 import { leave, message, openWeb, type PersonName, type Web } from '../web-visit.ts';
 
@@ -54,6 +56,91 @@ test('messages that a reader missed without a subscription are shown when they o
   const texts = () => page.locator('[data-message] .content').allInnerTexts();
   const stones = ['first', 'second', 'third', 'fourth'].map((one) => `The ${one} stone`);
   await expect.poll(texts).toEqual(stones);
+  await leave(visit);
+});
+
+/** Begins a load of messages, scrolls while it is held, and returns when it has ended. The list must have kept its place. */
+async function scrollMeanwhile(page: Page, begin: () => Promise<void>, by: number): Promise<void> {
+  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const path = '**/json/messages?*';
+  await page.route(path, async (route) => {
+    asked.resolve();
+    await released.promise;
+    await route.continue();
+  });
+  await begin();
+  await asked.promise;
+  await restingPlace(page);
+  await page.locator('.messages').hover();
+  await page.mouse.wheel(0, by);
+  const before = await restingPlace(page);
+  const answer = page.waitForResponse((one) => one.url().includes('/json/messages?') && one.ok());
+  released.resolve();
+  await answer;
+  // The page handles the answers in their order.
+  await page.evaluate("fetch('/json/server_settings').then((answer) => answer.text())");
+  await page.unroute(path);
+  const after = await restingPlace(page);
+  expect(after.id).toBe(before.id);
+  expect(Math.abs(after.top - before.top)).toBeLessThan(2);
+}
+
+test('a list that a reader scrolls while it is loaded again keeps their place', async () => {
+  const owner = web.clientOf('owner');
+  const { id: to } = await owner.createChannel({ name: 'canyon', subscribers: [idOf('owner')] });
+  const say = (content: string) => owner.sendMessage({ type: 'channel', to, topic: 'stones', content });
+  const textOf = (nth: number): string => `Stone ${nth}${'\n\nand its sand'.repeat(nth % 4)}`;
+  const ids: number[] = [];
+  while (ids.length < 150) {
+    const sent = await Promise.all([...Array(10).keys()].map((one) => say(textOf(ids.length + one))));
+    ids.push(...sent.map(({ id }) => id));
+  }
+  await owner.sendMessage({ type: 'channel', to: web.general, topic: 'map', content: 'See #**canyon>stones**' });
+  const visit = await web.visit('member', web.topicPath('map'));
+  const { page } = visit;
+  const open = async (): Promise<void> => {
+    await page.getByRole('link', { name: '#canyon > stones' }).click();
+    await page.getByRole('heading', { level: 1, name: '#canyon › stones' }).waitFor();
+    await page.locator('[data-message]').first().waitFor();
+  };
+  const leaveList = async (): Promise<void> => {
+    await page.goBack();
+    await message(page, 'See #canyon').waitFor();
+  };
+  /** The messages that were missing are there. */
+  const seeNewest = async (text: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Newest messages' }).click();
+    await message(page, text).waitFor();
+  };
+  await open();
+  await restingPlace(page);
+  await leaveList();
+  await say('After the first visit');
+  // Within the messages around the end, and beyond them.
+  await scrollMeanwhile(page, open, -1_200);
+  await seeNewest('After the first visit');
+  const scrollUp = async (): Promise<number> => {
+    await page.mouse.wheel(0, -20_000);
+    return (await restingPlace(page)).id;
+  };
+  await expect.poll(scrollUp).toBeLessThan(ids[40] ?? 0);
+  await leaveList();
+  await say('After the second visit');
+  await scrollMeanwhile(page, open, -100_000);
+  await seeNewest('After the second visit');
+
+  await page.mouse.wheel(0, -1_000);
+  await restingPlace(page);
+  await leaveList();
+  await say('After the third visit');
+  const goForward = async (): Promise<void> => void (await page.goForward());
+  await scrollMeanwhile(page, goForward, -700);
+  await seeNewest('After the third visit');
+
+  await say('Before the subscription');
+  const subscribe = async (): Promise<void> => page.getByRole('button', { name: 'Subscribe canyon' }).click();
+  await scrollMeanwhile(page, subscribe, -900);
+  await seeNewest('Before the subscription');
   await leave(visit);
 });
 
@@ -150,7 +237,7 @@ test('an administrator changes a channel, its senders and its readers', async ()
   await leave(visit);
 });
 
-test('an archived channel says so, and a channel that the reader was removed from keeps its name', async () => {
+test('an archived channel says so and is not loaded again, and a channel that the reader was removed from keeps its name', async () => {
   const owner = web.clientOf('owner');
   const subscribers = [idOf('owner'), idOf('member')];
   const { id: stream_id } = await owner.createChannel({ name: 'vault', subscribers, invite_only: true });
@@ -172,5 +259,16 @@ test('an archived channel says so, and a channel that the reader was removed fro
   await owner.archiveChannel({ stream_id: attic });
   await page.getByText('This channel is archived.').waitFor();
   await checkLook(page);
+  const loads: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/json/messages?')) loads.push(request.url());
+  });
+  for (let nth = 0; nth < 2; nth++) {
+    await page.getByRole('link', { name: 'Inbox' }).first().click();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await page.goBack();
+    await page.getByText('This channel is archived.').waitFor();
+  }
+  expect(loads).toEqual([]);
   await leave(visit);
 });

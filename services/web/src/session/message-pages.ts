@@ -1,4 +1,5 @@
 import type { CallOptions, Client } from '@natter/client';
+import { covers } from '../state/bounds.ts';
 import { type Message, type Narrow, termsOf } from '../state/place.ts';
 
 /** No message is newer. */
@@ -34,6 +35,26 @@ export async function pageAround(client: Client, narrow: Narrow, around: number 
     isNear: around !== undefined,
   };
 }
+
+/** The list on the page. */
+export interface ShownList {
+  narrow: Narrow;
+  /** The message at its top; undefined at its end, and `newestId` until it has arrived there on request. */
+  topId: number | undefined;
+  /** The pixels of this message above the edge; undefined before the list has arrived at its place. */
+  above?: number;
+  /** Whether the reader has moved the list since they opened it or asked for its end. */
+  isMoved?: boolean;
+}
+
+/** The place where a list stays that the reader has moved; undefined if it goes to the place of a page. */
+export const movedTo = (shown: ShownList | undefined, around: number | undefined): number | undefined =>
+  shown?.isMoved ? (shown.topId ?? (around && newestId)) : undefined;
+
+export const pageCovers = (
+  { messages, foundOldest, foundNewest }: Awaited<ReturnType<typeof pageAround>>,
+  id: number,
+) => covers({ ids: messages.map((one) => one.id), hasOldest: foundOldest, hasNewest: foundNewest }, id);
 
 interface Beside {
   /** The oldest or the newest message that a list has. */

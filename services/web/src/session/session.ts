@@ -8,7 +8,7 @@ import { csrfToken } from './csrf.ts';
 import { deliver } from './deliver.ts';
 import { KeptTopics } from './kept-topics.ts';
 import { MessageActions } from './message-actions.ts';
-import { newestId, pageAround, pageBeside } from './message-pages.ts';
+import { movedTo, newestId, pageAround, pageBeside, pageCovers, type ShownList } from './message-pages.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
 import { PresenceReporter } from './presence-reporter.ts';
 import { problemOf } from './problem.ts';
@@ -50,7 +50,7 @@ export class Session {
   #sending: Promise<void> = Promise.resolve();
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
   readonly connection: Connection;
-  #shown: { narrow: Narrow; topId: number | undefined } | undefined;
+  #shown: ShownList | undefined;
   readonly reading: ReadMarker;
   readonly actions: MessageActions;
 
@@ -116,8 +116,7 @@ export class Session {
     return this.#state;
   }
 
-  /** The list on the page, and the message at its top. */
-  get shown(): { narrow: Narrow; topId: number | undefined } | undefined {
+  get shown(): ShownList | undefined {
     return this.#shown;
   }
 
@@ -183,8 +182,8 @@ export class Session {
     }
   }
 
-  /** Loads messages around one, or around the first unread one. */
-  async open(narrow: Narrow, around?: number): Promise<void> {
+  /** Loads messages around one, or the first unread one. A list that is moved meanwhile stays, unless the reader chose one. */
+  async open(narrow: Narrow, around?: number, isChosen = false): Promise<void> {
     const anchor = around ?? 'default';
     if (this.#loading.get(keyOf(narrow))?.anchor === anchor) return;
     this.#endLoad(keyOf(narrow));
@@ -193,17 +192,19 @@ export class Session {
     await this.#load(narrow, anchor, async (signal) => {
       const page = await pageAround(this.#client, narrow, around, { ...patience, signal });
       return (since) => {
-        this.#dispatch({ type: 'opened', page: { ...page, since } });
+        const place = isChosen ? undefined : movedTo(this.shown, around);
+        if (place !== undefined && place !== around && !pageCovers(page, place)) return void this.open(narrow, place);
+        this.#dispatch({ type: 'opened', page: { ...page, anchor: place ?? page.anchor, since } });
         // A move since the request brought messages that the page lacks.
-        if (this.#state.views.get(keyOf(narrow))?.isStale) void this.open(narrow, around);
+        if (this.#state.views.get(keyOf(narrow))?.isStale) void this.open(narrow, around, isChosen);
       };
     });
   }
 
   /** Loads the newest messages. A list that is not on screen yet opens at its end, even if messages are unread. */
   openNewest(narrow: Narrow): Promise<void> {
-    if (this.shown) this.shown.topId = newestId;
-    return this.open(narrow, newestId);
+    this.shown &&= { narrow, topId: newestId };
+    return this.open(narrow, newestId, true);
   }
 
   /** Loads the next page at one end of a view. */

@@ -85,5 +85,7 @@ export function mayGrow(view: View, towards: 'oldest' | 'newest', topId: number 
 }
 
 /** Whether a message lies in the loaded part of a view, even if it is no longer there itself. */
-export const covers = ({ ids, hasOldest, hasNewest }: View, id: number): boolean =>
-  (hasOldest || id >= (ids[0] ?? Number.POSITIVE_INFINITY)) && (hasNewest || id <= (ids.at(-1) ?? 0));
+export const covers = (
+  { ids, hasOldest, hasNewest }: Pick<View, 'ids' | 'hasOldest' | 'hasNewest'>,
+  id: number,
+): boolean => (hasOldest || id >= (ids[0] ?? Number.POSITIVE_INFINITY)) && (hasNewest || id <= (ids.at(-1) ?? 0));

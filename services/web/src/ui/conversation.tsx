@@ -50,10 +50,11 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
     const isOnScreen = opened.current === key;
     opened.current = key;
     const isThere = known && entry.place && !isOnScreen && covers(known, entry.place.id);
-    const isFollowed = !('channelId' in narrow) || session.state.model.channels.has(narrow.channelId);
+    const { channels, archived } = session.state.model;
+    const isFollowed = !('channelId' in narrow) || channels.has(narrow.channelId) || archived.has(narrow.channelId);
     // Without a subscription, messages have arrived of which the view knows nothing.
     if (known && (!isFollowed || (!isThere && (start !== undefined || lacksPlace(session.state, known)))))
-      void session.open(narrow, start);
+      void session.open(narrow, start, start !== undefined && !entry.place);
     composeIsShown(key);
   }, [session, key, entry]);
   useEffect(() => {

@@ -59,17 +59,25 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
   const stay = (): void => {
     place.current = undefined;
     target.current = undefined;
+    if (session.shown) session.shown.isMoved = true;
   };
   useReaderScrolls(list.scrollElement, stay);
   useLayoutEffect(() => {
     if (shown.current === wanted || rows.length === 0) return;
     const isFirst = shown.current === '';
     const isByTime = narrow.kind === 'search' || narrow.kind === 'starred';
-    const isEndWanted = session.shown?.topId === newestId;
+    const { topId, above } = session.shown ?? {};
+    const isEndWanted = topId === newestId;
     const left = place.current;
     shown.current = wanted;
     if (left && (isFirst ? covers(view, left.id) : anchor === left.id)) target.current = placeTarget(list, rows, left);
-    else {
+    else if (!isFirst && topId !== undefined && anchor === topId && above !== undefined) {
+      // Once only: the rows on screen are measured, and the reader may be scrolling.
+      const top = placeTarget(list, rows, { id: topId, above });
+      if (!top.isThere()) top.go();
+      target.current = undefined;
+      return;
+    } else {
       const index =
         isFirst && near === undefined && !isByTime && !isEndWanted
           ? rows.findIndex(({ message }) => message !== undefined && !message.flags.includes('read'))

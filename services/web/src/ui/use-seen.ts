@@ -30,7 +30,12 @@ export function useSeen(list: List, rows: readonly Row[], narrow: Narrow, isAnch
   useEffect(() => {
     const look = (): void => {
       if (!isAnchored || document.visibilityState !== 'visible') return;
-      if (session.shown) session.shown.topId = rows[topIndexOf(list)]?.message?.id;
+      const { shown } = session;
+      if (shown) {
+        const index = topIndexOf(list, offset);
+        shown.topId = rows[index]?.message?.id;
+        shown.above = offset - (list.getOffsetForIndex(index, 'start')?.[0] ?? offset);
+      }
       if (!document.hasFocus() || !isMarking) return;
       const end = offset + height;
       const visible = list.getVirtualItems().filter((item) => item.start < end && item.end > offset);
