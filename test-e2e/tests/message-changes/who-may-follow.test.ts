@@ -1,6 +1,7 @@
 import { type Client, countOf, type Json, openRealm, type Realm } from '@natter/testkit';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { channel, nameOf } from '../channels/setting.ts';
+import { whileConsumerIsHeld } from '../held-consumer.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -147,4 +148,78 @@ test('former subscribers of a public channel receive changes of messages that th
     ['delete_message', moved],
   ]);
   expect(changes(ofGuest)).toEqual([]);
+});
+
+describe('a change beside users who have the message without a subscription', () => {
+  const whileHeld = <R>(name: string, ms: number, work: (isHeld: () => boolean) => Promise<R>): Promise<R> =>
+    whileConsumerIsHeld({ realmId: realm.id, schema: 'messaging', name }, ms, work);
+  /** A request waits for all consumers for three seconds, before it decides with the projections as they are. */
+  const longerThanRequestsWait = 12_000;
+  const leave = async (at: number, who: Client) =>
+    realm.owner.ok('DELETE', '/users/me/subscriptions', {
+      subscriptions: [await nameOf(realm.owner, at)],
+      principals: [who.user_id],
+    });
+  /** A message in a public channel that this user received, and left. */
+  async function leftBy(former: Client): Promise<{ at: number; id: number }> {
+    const at = await channel(realm.owner, [realm.owner, former]);
+    const id = await send(at, 'left');
+    await leave(at, former);
+    const open = `realm_id = ${realm.id} AND channel_id = ${at} AND user_id = ${former.user_id} AND to_id IS NULL`;
+    await expect.poll(() => countOf('messaging.subscription_period', open)).toBe(0);
+    return { at, id };
+  }
+  const react = (id: number) => realm.owner.send('POST', `/messages/${id}/reactions`, { emoji_name: 'tada' });
+  const reactions = ({ type }: Json): boolean => type === 'reaction';
+
+  test('does not wait for other changes of people', async () => {
+    const { owner, member2 } = realm;
+    const former = await realm.person();
+    const { id } = await leftBy(former);
+    const to = await channel(owner, [owner]);
+    const queue = await former.queue(capable);
+    const answers = await whileHeld('notices', 60_000, async (isHeld) => {
+      await owner.ok('PATCH', `/users/${member2.user_id}`, { full_name: 'Renamed Beside' });
+      await owner.ok('PATCH', `/users/${member2.user_id}`, { role: 300 });
+      const reacted = await react(id);
+      const form = { stream_id: to, send_notification_to_new_thread: false };
+      const moved = await owner.send('PATCH', `/messages/${id}`, form);
+      return [reacted.status, moved.status, isHeld()];
+    });
+    await owner.ok('PATCH', `/users/${member2.user_id}`, { role: 400 });
+    expect(answers).toEqual([200, 200, true]);
+    const told = (await queue.settle()).filter((event) => reactions(event) || isChange(event));
+    expect(told).toMatchObject([{ type: 'reaction' }, { type: 'update_message', new_stream_id: to }]);
+  });
+
+  test.each([
+    ['became a guest', 400, 600, 0],
+    ['is no longer a guest', 600, 400, 1],
+  ])('waits until messaging knows that one of them %s', async (_, before, role, count) => {
+    const { owner } = realm;
+    const former = await realm.person();
+    await owner.ok('PATCH', `/users/${former.user_id}`, { role: before });
+    const { id } = await leftBy(former);
+    const queue = await former.queue(capable);
+    const answer = await whileHeld('notices', longerThanRequestsWait, async (isHeld) => {
+      await owner.ok('PATCH', `/users/${former.user_id}`, { role });
+      return [(await react(id)).status, isHeld()];
+    });
+    expect(answer).toEqual([200, false]);
+    expect((await queue.settle()).filter(reactions)).toHaveLength(count);
+  });
+
+  test('reaches a user who has just left', async () => {
+    const former = await realm.person();
+    const at = await channel(realm.owner, [realm.owner, former]);
+    const id = await send(at, 'left');
+    await react(await send(at, 'before'));
+    const queue = await former.queue(capable);
+    const answer = await whileHeld('periods', longerThanRequestsWait, async (isHeld) => {
+      await leave(at, former);
+      return [(await react(id)).status, isHeld()];
+    });
+    expect(answer).toEqual([200, false]);
+    expect(await queue.next(reactions)).toMatchObject({ message_id: id });
+  });
 });

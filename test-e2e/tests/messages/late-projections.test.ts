@@ -1,6 +1,7 @@
 import { Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { channel, systemGroups } from '../channels/setting.ts';
+import { whileConsumerIsHeld } from '../held-consumer.ts';
 import { uploadTo } from '../upload.ts';
 
 let realm: Realm;
@@ -14,20 +15,7 @@ const whileHeld = <R>(
   name: string,
   ms: number,
   work: (isHeld: () => boolean) => Promise<R>,
-): Promise<R> =>
-  connected(async (holder) => {
-    let isHeld = true;
-    await holder.query('BEGIN');
-    const position = `SELECT FROM ${schema}.consumer WHERE realm_id = $1 AND name = $2 FOR UPDATE`;
-    // In a new realm the consumer has none at first.
-    while ((await holder.query(position, [realm.id, name])).rowCount === 0)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    const done = work(() => isHeld);
-    await Promise.race([done.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, ms))]);
-    isHeld = false;
-    await holder.query('COMMIT');
-    return done;
-  });
+): Promise<R> => whileConsumerIsHeld({ realmId: realm.id, schema, name }, ms, work);
 /** How long the oldest transaction of messaging runs. */
 const longestTransactionMs = (): Promise<number> =>
   connected(async (observer) => {
@@ -123,14 +111,14 @@ test('a subscriber gets the changes of the first messages of a channel with prot
   expect([types.includes('update_message'), types.includes('delete_message')]).toEqual([true, true]);
 });
 
-test('a change of a message with flags of others waits for new groups outside of a transaction', async () => {
+test('a change of a message with flags of a user waits for the role of the user outside of a transaction', async () => {
   const { owner } = realm;
   const reader = await realm.person();
   const id = await channel(owner, [owner]);
   const sent = await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 't', content: 'x' });
   await reader.ok('POST', '/messages/flags', { messages: `[${sent.id}]`, op: 'add', flag: 'starred' });
-  const { result, longestMs } = await whileHeldAndWatched('messaging', 'sending-copies', 8_000, async () => {
-    await owner.ok('POST', '/user_groups/create', { name: 'awaited', description: '', members: [owner.user_id] });
+  const { result, longestMs } = await whileHeldAndWatched('messaging', 'notices', 8_000, async () => {
+    await owner.ok('PATCH', `/users/${reader.user_id}`, { role: 300 });
     return owner.send('PATCH', `/messages/${sent.id}`, { content: 'changed' });
   });
   expect(result.status).toBe(200);

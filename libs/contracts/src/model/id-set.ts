@@ -40,6 +40,18 @@ export function idsOf(set: IdSet): number[] {
   return ids;
 }
 
+/** The set with these ids added. A dense set is copied, not encoded again, if they lie between its first and last id. */
+export function withIds(set: IdSet, added: readonly number[]): IdSet {
+  const end = 'ids' in set ? 0 : set.offset + 8 * bitmap(set).length;
+  if ('ids' in set || added.some((id) => id < set.offset || id >= end)) return idSet([...idsOf(set), ...added]);
+  const bits = Buffer.from(bitmap(set));
+  for (const id of added) {
+    const at = id - set.offset;
+    bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
+  }
+  return { offset: set.offset, bits: bits.toString('base64') };
+}
+
 /** The number of ids in the set. */
 export const sizeOf = (set: IdSet): number => idsOf(set).length;
 

@@ -4,7 +4,7 @@ import type { PostingRules } from '../model/channel-cache.ts';
 import { expectGroups } from '../model/group-versions.ts';
 import type { ReadableMessage } from '../model/message-access.ts';
 import { audienceOf } from '../model/message-audience.ts';
-import { guestsAmong } from '../model/roles.ts';
+import { guestsAmong, requireRoles } from '../model/roles.ts';
 import { holdersAmong } from '../model/sending/group-closure.ts';
 import type { Change } from './change-decision.ts';
 
@@ -34,7 +34,8 @@ export async function readersAmong(
   const others = userIds.filter((id) => !hasId(channel.subscribers, id));
   const subscribed = userIds.filter((id) => hasId(channel.subscribers, id));
   if (others.length === 0 || channel.is_web_public) return new Set(userIds);
-  await expectGroups(work);
+  if (channel.is_private) await expectGroups(work);
+  else await requireRoles(work, others);
   const guests = await guestsAmong(work, work.realmId, others);
   const members = others.filter((id) => !guests.has(id));
   if (!channel.is_private) return new Set([...subscribed, ...members]);

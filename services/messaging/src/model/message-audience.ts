@@ -1,10 +1,9 @@
-import { type Audience, hasId, type IdSet, idSet, idsOf, type PostingRules } from '@natter/contracts';
+import { type Audience, hasId, type IdSet, idSet, idsOf, type PostingRules, roles, withIds } from '@natter/contracts';
 import { sql, VersionsChanged, type Work } from '@natter/database';
 import { z } from 'zod';
 import { channelVersions } from './channel-access.ts';
-import { expectGroups } from './group-versions.ts';
 import type { ReadableMessage } from './message-access.ts';
-import { guestsAmong } from './roles.ts';
+import { requireRoles, rolesApplied } from './roles.ts';
 import { hasProtectedHistory, holdsAny, whoSees } from './subscription-periods.ts';
 import { isWaiting, type WaitingEvent } from './waiting-events.ts';
 
@@ -19,22 +18,30 @@ export async function audienceOf(
 ): Promise<Audience> {
   if (!channel) return { users: idSet(recipient_ids ?? []) };
   if (!hasProtectedHistory(channel)) return { users: await withHolders(work, channel, messageIds) };
-  await requireSubscribers(work, channel.channel_id);
+  await requireApplied(work, channel, 'subscription/add');
   return { users: idSet(await whoSees(work, work.realmId, messageIds, idsOf(channel.subscribers))) };
 }
 
-/** Somebody who was just subscribed has received messages since then: the change is decided again when messaging knows it. */
-async function requireSubscribers(work: Work, channelId: number): Promise<void> {
-  const matters = { 'subscription/add': ({ channels }: WaitingEvent) => channels?.includes(channelId) ?? false };
+/** Copies of channels whose subscribers are in the periods. A later change of subscribers makes another copy. */
+const applied = { 'subscription/add': new WeakSet<PostingRules>(), 'subscription/remove': new WeakSet<PostingRules>() };
+
+/**
+ * Throws `VersionsChanged` if the periods lack a change of the subscribers that this copy of the channel contains. Users who
+ * were just subscribed have received messages since then, and users who just left have received messages before.
+ */
+async function requireApplied(work: Work, channel: PostingRules, name: keyof typeof applied): Promise<void> {
+  if (applied[name].has(channel)) return;
+  const matters = { [name]: ({ channels }: WaitingEvent) => channels?.includes(channel.channel_id) ?? false };
   if (await isWaiting(work, work.realmId, { consumer: 'periods', types: ['subscription'], matters }))
-    throw new VersionsChanged(`subscribers of channel ${channelId}`, 'row');
+    throw new VersionsChanged(`subscribers of channel ${channel.channel_id}`, 'row');
+  applied[name].add(channel);
 }
 
 /** The user who makes the change receives its event even without a subscription. */
 export const withActor = (audience: Audience, userId: number): Audience =>
-  audience === 'realm' || hasId(audience.users, userId)
-    ? audience
-    : { users: idSet([...idsOf(audience.users), userId]) };
+  audience === 'realm' || hasId(audience.users, userId) ? audience : { users: withIds(audience.users, [userId]) };
+
+const holderRow = z.object({ user_id: z.number(), is_guest: z.boolean(), roles_applied: z.number() });
 
 /**
  * The subscribers of a channel and, if it is open, others who have one of these messages and can read it: users who
@@ -44,24 +51,29 @@ async function withHolders(work: Work, channel: PostingRules, messageIds: readon
   const { realmId } = work;
   if (channel.is_private) return channel.subscribers;
   const ids = sql.array([...messageIds], 'int8');
-  const rows = await work.any(sql.type(z.object({ user_id: z.number() }))`
+  await requireApplied(work, channel, 'subscription/remove');
+  const rows = await work.any(sql.type(holderRow)`
     WITH m AS MATERIALIZED (
         SELECT id, sent_channel_id, mentioned_ids FROM messaging.message WHERE realm_id = ${realmId} AND id = ANY(${ids})),
       s AS (SELECT sent_channel_id AS channel_id, min(id) AS first, array_agg(id ORDER BY id) AS numbers FROM m GROUP BY 1)
-    SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
-    UNION SELECT unnest(mentioned_ids) FROM m
-    UNION SELECT p.user_id FROM s, LATERAL (
-      SELECT * FROM messaging.subscription_period WHERE realm_id = ${realmId} AND channel_id = s.channel_id AND to_id > s.first
-      UNION ALL SELECT * FROM messaging.subscription_period
-      WHERE realm_id = ${realmId} AND channel_id = s.channel_id AND to_id IS NULL AND s.channel_id <> ${channel.channel_id}) p
-    WHERE ${holdsAny}`);
-  const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
-  if (others.length === 0) return channel.subscribers;
-  if (channel.is_web_public) return idSet([...idsOf(channel.subscribers), ...others]);
-  await expectGroups(work);
-  const shutOut = await guestsAmong(work, realmId, others);
-  return idSet([...idsOf(channel.subscribers), ...others.filter((id) => !shutOut.has(id))]);
+    SELECT h.user_id, ${rolesApplied(realmId)} AS roles_applied, EXISTS (SELECT FROM messaging.standing g
+        WHERE g.realm_id = ${realmId} AND g.user_id = h.user_id AND g.role = ${roles.guest}) AS is_guest FROM (
+      SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
+      UNION SELECT unnest(mentioned_ids) FROM m
+      UNION SELECT p.user_id FROM s, LATERAL (
+        SELECT * FROM messaging.subscription_period WHERE realm_id = ${realmId} AND channel_id = s.channel_id AND to_id > s.first
+        UNION ALL SELECT * FROM messaging.subscription_period
+        WHERE realm_id = ${realmId} AND channel_id = s.channel_id AND to_id IS NULL AND s.channel_id <> ${channel.channel_id}) p
+      WHERE ${holdsAny}) h`);
+  const others = rows.filter(({ user_id }) => !hasId(channel.subscribers, user_id));
+  const [first] = others;
+  if (!first) return channel.subscribers;
+  const isOpenToGuests = channel.is_web_public;
+  if (!isOpenToGuests) await requireRoles(work, others.map(idOf), first.roles_applied);
+  return withIds(channel.subscribers, others.filter((one) => isOpenToGuests || !one.is_guest).map(idOf));
 }
+
+const idOf = ({ user_id }: { user_id: number }): number => user_id;
 
 /** Locks the message in the state on which the decision was made: neither deleted nor moved. */
 export async function holdMessage(work: Work, message: ReadableMessage): Promise<void> {

@@ -1,8 +1,17 @@
 import { type Actor, type LogEvent, roles } from '@natter/contracts';
-import { type Database, type Executor, sql, type Work } from '@natter/database';
+import {
+  appliedNumber,
+  type Database,
+  type Executor,
+  type Fragment,
+  sql,
+  VersionsChanged,
+  type Work,
+} from '@natter/database';
 import { z } from 'zod';
 import { accountVersions } from './group-versions.ts';
 import { announceMutes } from './user-topics.ts';
+import { isWaiting, type WaitingEvent } from './waiting-events.ts';
 
 /**
  * Adds a user to the projections of roles, of owners of bots and of system bots. A trigger notes the first owner of a bot
@@ -43,6 +52,24 @@ export async function guestsAmong(
     SELECT user_id FROM messaging.standing
     WHERE realm_id = ${realmId} AND role = ${roles.guest} AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
   return new Set(rows.map((row) => row.user_id));
+}
+
+/** The consumer that maintains the projection of roles. */
+const consumer = 'notices';
+
+/** The number of the last event in the projection of roles. */
+export const rolesApplied = (realmId: number): Fragment => appliedNumber('messaging', realmId, consumer);
+
+/**
+ * Throws `VersionsChanged` if an event that sets the role of one of these users is not in the projection. If the decision has
+ * read the projection already, `applied` is the number of the last event in it.
+ */
+export async function requireRoles(work: Work, userIds: readonly number[], applied?: number): Promise<void> {
+  const ids = new Set(userIds);
+  const isChanged = ({ person, role }: WaitingEvent): boolean => role !== null && person !== null && ids.has(person);
+  const matters = { 'realm_user/add': isChanged, 'realm_user/update': isChanged };
+  if (await isWaiting(work, work.realmId, { consumer, types: ['realm_user'], matters, applied }))
+    throw new VersionsChanged('roles of users', 'row');
 }
 
 /** Whether the actor owns a bot, and the expected version of that answer. */

@@ -7,6 +7,8 @@ const waitingRow = z.object({
   name: z.string(),
   /** The user whom the event adds or changes. */
   person: z.number().nullable(),
+  /** The role that this user has after the event, if it sets one. */
+  role: z.number().nullable(),
   /** The users and channels of a change of subscriptions. */
   users: z.array(z.number()).nullable(),
   channels: z.array(z.number()).nullable(),
@@ -25,6 +27,8 @@ export interface Awaited {
   types: readonly string[];
   /** Whether an event matters, by its name and, if it has one, the changed property: `stream/update/is_archived`. */
   matters: Record<string, (event: WaitingEvent) => boolean>;
+  /** The number of the last event in the projection as the decision read it; that of the current projection if absent. */
+  applied?: number | undefined;
 }
 
 export const reaches = ({ audience }: WaitingEvent, userId: number): boolean =>
@@ -34,14 +38,14 @@ export const reaches = ({ audience }: WaitingEvent, userId: number): boolean =>
 export async function isWaiting(
   executor: Executor,
   realmId: number,
-  { consumer, types, matters }: Awaited,
+  { consumer, types, matters, applied }: Awaited,
 ): Promise<boolean> {
-  let after: number | Fragment = appliedNumber('messaging', realmId, consumer);
+  let after: number | Fragment = applied ?? appliedNumber('messaging', realmId, consumer);
   for (let count = 0; count < maxWaiting; count += readAtOnce) {
     const waiting: readonly WaitingEvent[] = await executor.any(sql.type(waitingRow)`
-      SELECT number, name, person, users, channels, audience, place FROM (
+      SELECT number, name, person, role, users, channels, audience, place FROM (
         SELECT e.number, concat_ws('/', e.event->>'type', e.event->>'op', e.event->'body'->>'property') AS name,
-          (e.event->'body'->'person'->>'user_id')::int AS person, e.event->'note'->'user_ids' AS users,
+          (e.event->'body'->'person'->>'user_id')::int AS person, (e.event->'body'->'person'->>'role')::int AS role, e.event->'note'->'user_ids' AS users,
           e.event->'note'->'channel_ids' AS channels, e.event->'audience' AS audience, row_number() OVER () AS place
         FROM ${eventsAfter(realmId, after, types, readAtOnce)} e) waiting
       WHERE place = ${readAtOnce} OR name = ANY(${sql.array(Object.keys(matters), 'text')})`);

@@ -7,6 +7,7 @@ import {
   type LogEvent,
   type LoggedMessage,
   type RequestMeta,
+  withIds,
 } from '@natter/contracts';
 import { type InsertNumbered, type Numbered, sql } from '@natter/database';
 import type { RenderedMessage } from '@natter/renderer';
@@ -111,7 +112,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
     type: 'message',
     body: { message },
     audience: {
-      users: called.length === 0 ? destination.audience : idSet([...idsOf(destination.audience), ...called]),
+      users: called.length === 0 ? destination.audience : withIds(destination.audience, called),
     },
     message: {
       ...(destination.kind === 'channel' ? { channelId: destination.channel.channel_id } : {}),
