@@ -194,7 +194,7 @@ function useCurrent(
 }
 
 /** Time in which rows may still change because of a sent message. */
-const sentMs = 5_000;
+const sentMs = 20_000;
 
 /**
  * The list moves to a message that its writer sends, unless the writer moves the list meanwhile: by the pointer or a key in
