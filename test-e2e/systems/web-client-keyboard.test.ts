@@ -81,9 +81,12 @@ test('a person signs in, reads, replies, reacts, searches and changes a setting 
 test('keys act on messages also if one that was not sent is at the end, and End leads to it', async () => {
   const other = web.clientOf('member2');
   const inTopic = { type: 'channel' as const, to: web.general, topic: 'refused' };
+  const { page, faults } = await web.visit('member', web.topicPath('refused'));
+  const article = (index: number): Locator => page.locator('[data-message]').filter({ hasText: `Message ${index}` });
+  // The list follows them, so it is at its end.
   for (let index = 0; index < 40; index++)
     await other.sendMessage({ ...inTopic, content: `Message ${index}`, read_by_sender: true });
-  const { page, faults } = await web.visit('member', web.topicPath('refused'));
+  await article(39).waitFor();
   await page.route('**/json/messages', (route) =>
     route.fulfill({ status: 400, json: { result: 'error', msg: 'The ink is dry.', code: 'BAD_REQUEST' } }),
   );
@@ -92,7 +95,6 @@ test('keys act on messages also if one that was not sent is at the end, and End 
   const refused = page.locator('[data-outgoing]').filter({ hasText: 'The ink is dry.' });
   await refused.waitFor();
   await page.keyboard.press('Escape');
-  const article = (index: number): Locator => page.locator('[data-message]').filter({ hasText: `Message ${index}` });
   await page.keyboard.press('k');
   await expect.poll(() => hasFocus(article(39))).toBe(true);
   for (let index = 38; index > 10; index--) {
