@@ -8,8 +8,8 @@ export { realmPermissionMeanings } from './permissions.ts';
 export { realmSettingMeanings } from './realm-settings.ts';
 
 /**
- * What a field means, by its name. A name is here if it means the same in every operation and event; all other fields are
- * described where they are declared (`.describe` of the schema), which takes precedence.
+ * Descriptions of fields by their names. A name is listed if it means the same in every operation and event. The schema of a
+ * field describes it otherwise (`.describe`), and takes precedence.
  */
 export const vocabularies: readonly Readonly<Record<string, string>>[] = [
   messageMeanings,
