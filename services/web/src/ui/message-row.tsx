@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
-import { memo, type ReactNode, useMemo } from 'react';
+import { lazy, memo, type ReactNode, Suspense, useMemo } from 'react';
+import { loadPart } from '../session/load-part.ts';
 import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { widgetOf } from '../state/widgets.ts';
@@ -18,7 +19,8 @@ import type { Row } from './rows.ts';
 import { useDirectory, useDirectoryFor, useSelected, useSession } from './session-context.tsx';
 import { StatusEmoji } from './status.tsx';
 import { afterName, isStatusText, textAfterName } from './status-text.ts';
-import { WidgetBox } from './widget-box.tsx';
+
+const WidgetBox = lazy(() => loadPart(() => import('./widget-box.tsx')));
 
 const dayFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'full' });
 const timeFormat = new Intl.DateTimeFormat(dateLanguage(), { timeStyle: 'short' });
@@ -103,16 +105,21 @@ function changeOf({ last_edit_timestamp, last_moved_timestamp }: Message): strin
   return isSet(last_moved_timestamp) ? t('moved') : undefined;
 }
 
-/** A poll or a list of tasks takes the place of the text that made it. */
+/** A poll or a list of tasks takes the place of the text that made it, once its code is loaded. */
 function Text({ message, match }: { message: Message; match: string | undefined }) {
   const ownId = useSelected(({ model }) => model.ownId);
   const isAlerted = message.flags.includes('has_alert_word');
   const alertWords = useSelected(({ model }) => (isAlerted ? model.alertWords : noWords));
   const widget = useMemo(() => widgetOf(message, ownId), [message, ownId]);
-  if (widget) return <WidgetBox message={message} widget={widget} />;
   const html = match ?? message.content;
   const shown = message.is_me_message ? afterName(html) : html;
-  return <Rendered html={shown} messageId={message.id} alertWords={alertWords} />;
+  const text = <Rendered html={shown} messageId={message.id} alertWords={alertWords} />;
+  if (!widget) return text;
+  return (
+    <Suspense fallback={text}>
+      <WidgetBox message={message} widget={widget} />
+    </Suspense>
+  );
 }
 
 const noWords: readonly string[] = [];

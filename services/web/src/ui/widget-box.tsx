@@ -16,7 +16,7 @@ interface WidgetProps<W extends Widget> {
 }
 
 /** A poll or a list of tasks, which every reader of the message changes. */
-export function WidgetBox({ message, widget }: { message: Message; widget: Widget }) {
+export default function WidgetBox({ message, widget }: { message: Message; widget: Widget }) {
   const session = useSession();
   const { ownId } = useDirectory();
   const isAuthor = message.sender_id === ownId;
