@@ -16,7 +16,7 @@ const common = {
 export default defineConfig({
   test: {
     // Tests mostly wait: for responses, for expiry, for a scheduled minute. Two workers leave half of two cores idle.
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: TestOrder },
     projects: [
       {

@@ -33,6 +33,8 @@ export interface ConsumerOptions {
   gatherMs?: number | undefined;
   /** Called after each transaction that handled events. */
   onMoved?: ((realmId: number) => void) | undefined;
+  /** Runs a transaction that handles events of the realm, and measures what it costs. */
+  charged?: <R>(realmId: number, work: () => Promise<R>) => Promise<R>;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
@@ -83,7 +85,7 @@ const deadlyText = 'Processes ended while they handled this event';
  * processes ended. After any other failure the consumer tries again, until it succeeds.
  */
 export function startConsumer(database: Database, unitOfWork: UnitOfWork, options: ConsumerOptions): Consumer {
-  const { schema, name, after = [], onError, batchSize = usualBatchSize } = options;
+  const { schema, name, after = [], onError, batchSize = usualBatchSize, charged = (_, work) => work() } = options;
   const types = [...new Set(Object.keys(options.on).map((event) => event.replace(/\/.*/, '')))];
   const position = createConsumerPosition(database, schema, name, { types, after });
   const hints = createRealmHints(options.gatherMs ?? usualGatherMs, pollMs);
@@ -189,7 +191,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         return await skip(realmId, caution.deadly, error);
       }
       const { limit } = caution;
-      const seen = await unitOfWork({ realmId, schema, claim: undefined, idleMs, isConsumer: true }, async (work) => {
+      const unit = { realmId, schema, claim: undefined, idleMs, isConsumer: true };
+      const handleSome = async (work: Work) => {
         current = 0;
         // If nothing is found, another process is working on it.
         const mine = await position.claim(work, limit);
@@ -197,7 +200,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         return apply(work, mine, limit, (number) => {
           current = number;
         });
-      });
+      };
+      const seen = await charged(realmId, () => unitOfWork(unit, handleSome));
       position.exists(realmId);
       if (!seen) {
         const waitMs = failing.unclaimed(realmId);

@@ -26,6 +26,7 @@ import type { Piece } from './json-pieces.ts';
 import { type Lag, lagOf, worstOf } from './lag.ts';
 import type { LostCalls } from './lost-calls.ts';
 import { activeTrace, inSpan } from './tracing.ts';
+import { costsOf, createCostsOfServices } from './unreported-costs.ts';
 import {
   attemptHeader,
   cancelHeader,
@@ -43,6 +44,7 @@ import {
   requestIdHeader,
   subjectOf,
   traceHeader,
+  unreportedHeader,
 } from './wire.ts';
 
 export interface CallOptions {
@@ -90,10 +92,13 @@ export interface BusClient {
   callPieces<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Piece[]>;
   /** The highest lag among the services that answered within the last second. */
   servicesLag(): Lag;
+  /** Milliseconds, by realm, that unfinished requests and recent work for events cost in services. */
+  unreportedCosts(): ReadonlyMap<number, number>;
 }
 
 export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: LostCalls, name: string): BusClient {
   const lags = new Map<string, Lag & { at: number }>();
+  const costs = createCostsOfServices();
   const client: BusClient = {
     async call(operation, params, options) {
       return decodeJson(await client.callBytes(operation, params, options)) as never;
@@ -128,6 +133,8 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       const now = performance.now();
       return worstOf([...lags.values()].filter(({ at }) => now - at < 1_000));
     },
+
+    unreportedCosts: costs.sum,
   };
   return client;
 
@@ -137,6 +144,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     if (!lag) return;
     const last = lags.get(service) ?? lag;
     const mean = (before: number, now: number): number => before * 0.7 + now * 0.3;
+    costs.note(service, costsOf(headerOf(reply, unreportedHeader)));
     lags.set(service, { ms: mean(last.ms, lag.ms), longMs: mean(last.longMs, lag.longMs), at: performance.now() });
   }
 

@@ -4,7 +4,8 @@ import type { Blocks } from './blocks.ts';
 import { createHeaders, headerOf, setHeader } from './bus-headers.ts';
 import type { Piece } from './json-pieces.ts';
 import { type LagMeter, lagText } from './lag.ts';
-import { costHeader, errorHeader, knownHeader, lagHeader } from './wire.ts';
+import { costsText, unreportedCosts } from './unreported-costs.ts';
+import { costHeader, errorHeader, knownHeader, lagHeader, unreportedHeader } from './wire.ts';
 
 interface Replies {
   /** `end`: when the caller gives up, in terms of `performance.now()`. */
@@ -12,7 +13,7 @@ interface Replies {
   refuse(message: Msg, error: ChatError, spentMs: () => number): void;
 }
 
-/** The answers of a service over the bus, with the CPU time that they cost and the lag of this process. */
+/** The answers of a service over the bus, with the CPU time that they cost, and the lag of this process and its cause. */
 export function createReplies(blocks: Blocks, lag: LagMeter): Replies {
   return { respond, refuse };
 
@@ -27,6 +28,8 @@ export function createReplies(blocks: Blocks, lag: LagMeter): Replies {
     const h = createHeaders();
     setHeader(h, costHeader, spentMs().toFixed(1));
     setHeader(h, lagHeader, lagText(lag.current()));
+    const unreported = costsText(unreportedCosts());
+    if (unreported !== '') setHeader(h, unreportedHeader, unreported);
     return h;
   }
 

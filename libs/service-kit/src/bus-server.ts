@@ -32,6 +32,7 @@ import { type Kept, runHandler } from './run-handler.ts';
 import { watchStandstills } from './standstills.ts';
 import { subscribe } from './subscribe.ts';
 import { inSpan } from './tracing.ts';
+import { untilAnswered } from './unreported-costs.ts';
 import {
   askHeader,
   cancelHeader,
@@ -263,7 +264,9 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
         requestLog().error({ err: error }, 'a committed write failed afterwards');
       };
       const running = { freshness, kept, recovery, failedAfterCommit };
-      const result = await runHandler(request, running, { deadline, log: () => requestLog() });
+      const result = await untilAnswered(envelope.meta.realmId, spentMs, () =>
+        runHandler(request, running, { deadline, log: () => requestLog() }),
+      );
       const pieces = await encodeAnswer(result, maxAnswerBytes);
       const end = performance.now() + deadline.remainingMs();
       for (const each of messages) await replies.respond(each, pieces, { end, spentMs });

@@ -1,4 +1,5 @@
 import { withCost } from '@natter/database';
+import { whileRemembered } from './unreported-costs.ts';
 
 let running = 0;
 /**
@@ -55,6 +56,10 @@ export async function withoutCharge<R>(work: (idle: Idle) => Promise<R>): Promis
     count(-1);
   }
 }
+
+/** Runs work for events of the realm. */
+export const chargedToRealm = <R>(realmId: number, work: () => Promise<R>): Promise<R> =>
+  measureCost((spentMs) => whileRemembered(realmId, spentMs, work));
 
 /** Waits without being in progress. */
 export type Idle = <W>(wait: Promise<W>) => Promise<W>;

@@ -22,6 +22,7 @@ export * from './bus.ts';
 export { createCatchUp } from './catch-up.ts';
 export * from './config.ts';
 export { type Idle, measureCost, withoutCharge } from './cost.ts';
+export { Decaying } from './decaying.ts';
 export { durationSetting, timerSetting } from './duration-settings.ts';
 export * from './file-store.ts';
 export * from './heap-bytes.ts';

@@ -30,6 +30,7 @@ import { type Fingerprint, plainFingerprint } from './answer-once.ts';
 import { apartFromRequest, refuseUnclaimedUnit } from './beside-write.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { CommonConfig } from './config.ts';
+import { chargedToRealm } from './cost.ts';
 import { createEventCheck } from './event-check.ts';
 import { forgetAnswers } from './forget-answers.ts';
 import { watchOwner } from './owner-metrics.ts';
@@ -191,6 +192,7 @@ function consumersOf(
         for (const follower of followers.get(options.name) ?? []) follower.predecessorMoved(realmId);
       },
       schema,
+      charged: chargedToRealm,
       onError: (error, context) => log.warn({ err: error, ...context }, 'consumer failed'),
     });
     consumers.push(consumer);

@@ -29,6 +29,8 @@ export const requestIdHeader = 'Natter-Request-Id';
 export const attemptHeader = 'Natter-Attempt';
 /** Lag of the event loop of the answering process, in milliseconds. */
 export const lagHeader = 'Natter-Lag-Ms';
+/** Costs in the answering process that no answer reports: `realm id:milliseconds`, separated by spaces. */
+export const unreportedHeader = 'Natter-Unreported-Ms';
 /** Cost of the answer, in milliseconds. The name is that of earlier releases, which counted CPU time alone. */
 export const costHeader = 'Natter-Cpu-Ms';
 export const traceHeader = 'traceparent';

@@ -157,6 +157,7 @@ function createTurns(config: GatewayConfig, bus: Bus): Turns {
   const lane = createCostlyLane({
     lag: bus.lag,
     shared: shareUsage(bus),
+    unreported: bus.unreportedCosts,
     crowding: fairShare.crowding,
     quietLagMs: config.NATTER_QUIET_LAG_MS,
   });

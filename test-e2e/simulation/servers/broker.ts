@@ -175,6 +175,7 @@ export function createBroker(scheduler: Scheduler, weather: () => Weather): Brok
     return {
       ...bus,
       servicesLag: () => noLag,
+      unreportedCosts: () => new Map(),
       lag: () => noLag,
       publish: (subject, payload) => publish(client, subject, Buffer.from(payload)),
       subscribe: (subject, receive) => {

@@ -33,7 +33,8 @@ beforeEach(() => {
       },
     };
     const now = () => Date.now();
-    return createCostlyLane({ lag, shared: shareUsage(bus, now), crowding: () => crowding, quietLagMs: 0.5, now });
+    const given = { lag, shared: shareUsage(bus, now), unreported: () => new Map(), crowding: () => crowding };
+    return createCostlyLane({ ...given, quietLagMs: 0.5, now });
   };
   [here, elsewhere] = [gateway(), gateway()];
 });

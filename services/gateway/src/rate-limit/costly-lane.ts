@@ -1,9 +1,9 @@
-import { currentDeadline, type Lag, measureCost } from '@natter/service-kit';
+import { currentDeadline, Decaying, type Lag, measureCost } from '@natter/service-kit';
 import { cheapMs, type Held, type Kind, kinds, LaneRealm, type Person, personCostMs } from './lane-realm.ts';
 import { PacedTasks } from './paced-tasks.ts';
-import { type SharedUsage, sharesOf } from './shared-usage.ts';
+import { type SharedUsage, sharesOf, withUnreported } from './shared-usage.ts';
 import type { Tenant } from './tenant.ts';
-import { Decaying, Threshold } from './usage.ts';
+import { Threshold } from './usage.ts';
 
 /**
  * Holds back users whose requests are expensive, while these delay other realms. A request is classified by the CPU
@@ -23,6 +23,8 @@ export interface CostlyLaneOptions {
   /** How long messages wait in the event loops of the system. */
   lag: () => Lag;
   shared: SharedUsage;
+  /** Milliseconds, by realm, that unfinished requests and recent work for events cost in services. */
+  unreported: () => ReadonlyMap<number, number>;
   /** Realms that delay others by the number of their requests. */
   crowding: () => ReadonlySet<number>;
   /** Expensive requests delay others while long turns of the event loops cause more lag than this. */
@@ -50,7 +52,7 @@ const trustedAfter = 8;
 const [forgetPersonMs, forgetStrangerMs] = [600_000, 60_000];
 
 export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
-  const { lag, shared, crowding, quietLagMs, now = () => performance.now() } = options;
+  const { lag, shared, unreported, crowding, quietLagMs, now = () => performance.now() } = options;
   const realms = new Map<number, LaneRealm>();
   const disturbance = new Threshold(quietLagMs);
   const waiting = { newcomer: new PacedTasks(now), costly: new PacedTasks(now) };
@@ -150,12 +152,14 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
       active.map(([id, { cost, total, isAtFloor }]) => [id, { ms: cost.sum, totalMs: total.sum, isAtFloor }]),
     );
     if (ticks++ % publishEvery === 0) shared.publish(here);
-    const shares = sharesOf(here, shared.ofOthers(), crowding());
+    const shares = sharesOf(here, withUnreported(shared.ofOthers(), unreported()), crowding());
     const isAtFloor = shares.heavy.size > 0 && [...shares.heavy.values()].every((usage) => usage.isAtFloor);
     const isDisturbed = disturbance.isExceeded(longMs, isAtFloor, now()) && shares.hasLight;
     for (const [id, realm] of realms) {
       if (!here.has(id)) realm.restart();
-      else if (isDisturbed) realm.lower(shares.heavy.get(id)?.ms ?? 0);
+      else if (isDisturbed && shares.heavy.has(id)) realm.lower(shares.heavy.get(id)?.ms ?? 0);
+      else if (isDisturbed && shares.heavy.size > 0) realm.recover();
+      else if (isDisturbed) continue;
       else if (!shares.hasOtherThan(id)) realm.open();
       else if (realm.cap >= 1 || disturbance.isCalm) realm.raise(isWaiting(id));
     }

@@ -1,7 +1,7 @@
-import { type Lag, overloaded, WaitingTasks } from '@natter/service-kit';
+import { Decaying, type Lag, overloaded, WaitingTasks } from '@natter/service-kit';
 import { InFlightLimit } from './in-flight-limit.ts';
 import type { Tenant } from './tenant.ts';
-import { Decaying, Usage } from './usage.ts';
+import { Usage } from './usage.ts';
 
 /**
  * Decides when a request may proceed to the services: at once while `InFlightLimit` has room. Otherwise requests wait,

@@ -1,4 +1,4 @@
-import { Decaying } from './usage.ts';
+import { Decaying } from '@natter/service-kit';
 
 /** A user of a realm, or a network without an account. */
 export interface Person {
@@ -141,6 +141,14 @@ export class LaneRealm {
     if (costMs <= (this.#cap < 1 ? 0 : lowCostMs)) return;
     const inFlight = Math.max(this.#held.length, 1);
     this.#cap = Math.max(this.#leastCap, Math.min(this.#cap, inFlight) * 0.5);
+  }
+
+  /**
+   * Call it while other realms cause the delay. An expensive request counts when it is answered, so this realm may have
+   * seemed to cause it meanwhile.
+   */
+  recover(): void {
+    if (this.#cap < startCap) this.#cap = Math.min(startCap, this.#cap * 1.25);
   }
 
   /**

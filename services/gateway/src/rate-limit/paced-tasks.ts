@@ -1,5 +1,4 @@
-import { overloaded, type Tenant, WaitingTasks } from '@natter/service-kit';
-import { Decaying } from './usage.ts';
+import { Decaying, overloaded, type Tenant, WaitingTasks } from '@natter/service-kit';
 
 interface Pace {
   /** Since when at least one task of the realm has been waiting. */

@@ -58,6 +58,16 @@ export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>, now = () => 
   };
 }
 
+/**
+ * Adds costs that no answer reports, by realm. Otherwise the realms whose requests run beside such work would seem to cause the
+ * lag. No limit of requests lowers these costs, so they count as those of a realm at its minimum cap.
+ */
+export function withUnreported(usages: Usages, costs: ReadonlyMap<number, number>): Usages {
+  const sum = new Map(usages);
+  for (const [id, ms] of costs) add(sum, id, { ms, totalMs: ms, isAtFloor: true });
+  return sum;
+}
+
 /** A realm is at its minimum cap if it is at all gateways. */
 function add(sum: Map<number, RealmUsage>, id: number, { ms, totalMs, isAtFloor }: RealmUsage): void {
   const known = sum.get(id);
@@ -70,8 +80,8 @@ function add(sum: Map<number, RealmUsage>, id: number, { ms, totalMs, isAtFloor 
 
 interface Shares {
   /**
-   * Realms whose expensive requests cost more than an equal share, and all of whose requests cost more than half of one. If
-   * there are realms in `crowding`, only these, and realms that cost more than all of these together.
+   * Realms whose expensive requests cost more than an equal share and at least half as much as those of any other realm, and
+   * all of whose requests cost more than half of an equal share. If there are realms in `crowding`, only these, and realms that cost more than all of these together.
    */
   heavy: Usages;
   /**
@@ -104,12 +114,13 @@ export function sharesOf(here: Usages, elsewhere: Usages, crowding: ReadonlySet<
   const all = [...sum];
   const parts = partsOf(all.map(([, usage]) => usage));
   const equal = all.reduce((sum, [, { ms }]) => sum + ms, 0) / parts;
+  const largest = Math.max(...all.map(([, { ms }]) => ms));
   const equalTotal = all.reduce((sum, [, { totalMs }]) => sum + totalMs, 0) / parts;
   const ofCrowds = all.reduce((sum, [id, { totalMs }]) => sum + (crowding.has(id) ? totalMs : 0), 0);
   const mayDelay = (id: number, { totalMs }: RealmUsage): boolean =>
     totalMs > equalTotal / 2 && (crowding.has(id) || totalMs > ofCrowds);
   return {
-    heavy: new Map(all.filter(([id, usage]) => usage.ms > equal && mayDelay(id, usage))),
+    heavy: new Map(all.filter(([id, usage]) => usage.ms > equal && usage.ms >= largest / 2 && mayDelay(id, usage))),
     hasLight: all.some(([id, { ms }]) => isRealm(id) && ms < equal * 0.8),
     hasOtherThan: (realmId) => all.some(([id]) => isRealm(id) && id !== realmId),
   };

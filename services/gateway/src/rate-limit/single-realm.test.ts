@@ -14,6 +14,7 @@ beforeEach(() => {
   lane = createCostlyLane({
     lag: () => ({ ms: expensive * 5, longMs: expensive * 5 }),
     shared: { publish: () => undefined, ofOthers: () => new Map() },
+    unreported: () => new Map(),
     crowding: () => new Set(),
     quietLagMs: 0.5,
     now: () => Date.now(),
