@@ -1,10 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-const scopes = new AsyncLocalStorage<{ ms: number }>();
+const scopes = new AsyncLocalStorage<{ ms: number; leastMs?: number }>();
 
-/** Runs work, and collects what it costs elsewhere: in PostgreSQL and in other processes. */
-export async function withCost<R>(work: (elsewhereMs: () => number) => Promise<R>): Promise<R> {
-  const scope = { ms: 0 };
+/**
+ * Runs work, and collects what it costs elsewhere: in PostgreSQL and in other processes. Statements and calls that cost less than
+ * `leastMs` do not count.
+ */
+export async function withCost<R>(work: (elsewhereMs: () => number) => Promise<R>, leastMs = 0): Promise<R> {
+  const scope = { ms: 0, leastMs };
   return await scopes.run(scope, () => work(() => scope.ms));
 }
 
@@ -14,7 +17,7 @@ export const withoutCost = <R>(work: () => R): R => scopes.run({ ms: 0 }, work);
 /** Adds milliseconds to the cost of the running work. */
 export function addCost(ms: number): void {
   const scope = scopes.getStore();
-  if (scope) scope.ms += ms;
+  if (scope && ms >= (scope.leastMs ?? 0)) scope.ms += ms;
 }
 
 /** Returns a function that adds to the cost of the work that is running now. Other code may call it later. */

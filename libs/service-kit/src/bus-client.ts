@@ -26,7 +26,7 @@ import type { Piece } from './json-pieces.ts';
 import { type Lag, lagOf, worstOf } from './lag.ts';
 import type { LostCalls } from './lost-calls.ts';
 import { activeTrace, inSpan } from './tracing.ts';
-import { costsOf, createCostsOfServices } from './unreported-costs.ts';
+import { createCostsElsewhere, reportOf } from './unreported-costs.ts';
 import {
   attemptHeader,
   cancelHeader,
@@ -98,7 +98,7 @@ export interface BusClient {
 
 export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: LostCalls, name: string): BusClient {
   const lags = new Map<string, Lag & { at: number }>();
-  const costs = createCostsOfServices();
+  const costs = createCostsElsewhere();
   const client: BusClient = {
     async call(operation, params, options) {
       return decodeJson(await client.callBytes(operation, params, options)) as never;
@@ -144,7 +144,8 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     if (!lag) return;
     const last = lags.get(service) ?? lag;
     const mean = (before: number, now: number): number => before * 0.7 + now * 0.3;
-    costs.note(service, costsOf(headerOf(reply, unreportedHeader)));
+    const report = reportOf(headerOf(reply, unreportedHeader));
+    if (report) costs.note(report);
     lags.set(service, { ms: mean(last.ms, lag.ms), longMs: mean(last.longMs, lag.longMs), at: performance.now() });
   }
 

@@ -4,7 +4,7 @@ import type { Blocks } from './blocks.ts';
 import { createHeaders, headerOf, setHeader } from './bus-headers.ts';
 import type { Piece } from './json-pieces.ts';
 import { type LagMeter, lagText } from './lag.ts';
-import { costsText, unreportedCosts } from './unreported-costs.ts';
+import { createReporter } from './unreported-costs.ts';
 import { costHeader, errorHeader, knownHeader, lagHeader, unreportedHeader } from './wire.ts';
 
 interface Replies {
@@ -15,6 +15,7 @@ interface Replies {
 
 /** The answers of a service over the bus, with the CPU time that they cost, and the lag of this process and its cause. */
 export function createReplies(blocks: Blocks, lag: LagMeter): Replies {
+  const reportUnreported = createReporter(blocks.subject);
   return { respond, refuse };
 
   function refuse(message: Msg, { code, message: text, extra, status }: ChatError, spentMs: () => number): void {
@@ -28,8 +29,8 @@ export function createReplies(blocks: Blocks, lag: LagMeter): Replies {
     const h = createHeaders();
     setHeader(h, costHeader, spentMs().toFixed(1));
     setHeader(h, lagHeader, lagText(lag.current()));
-    const unreported = costsText(unreportedCosts());
-    if (unreported !== '') setHeader(h, unreportedHeader, unreported);
+    const unreported = reportUnreported();
+    if (unreported !== undefined) setHeader(h, unreportedHeader, unreported);
     return h;
   }
 

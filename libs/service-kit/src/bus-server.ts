@@ -264,9 +264,9 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
         requestLog().error({ err: error }, 'a committed write failed afterwards');
       };
       const running = { freshness, kept, recovery, failedAfterCommit };
-      const result = await untilAnswered(envelope.meta.realmId, spentMs, () =>
-        runHandler(request, running, { deadline, log: () => requestLog() }),
-      );
+      const run = () => runHandler(request, running, { deadline, log: () => requestLog() });
+      // Requests without an account are charged to no realm.
+      const result = await (envelope.actor ? untilAnswered(envelope.actor.realmId, spentMs, run) : run());
       const pieces = await encodeAnswer(result, maxAnswerBytes);
       const end = performance.now() + deadline.remainingMs();
       for (const each of messages) await replies.respond(each, pieces, { end, spentMs });

@@ -14,9 +14,9 @@ const lookEveryMs = 10;
 
 /**
  * Estimates what `work` costs, in milliseconds: an equal share of the CPU time that the process used, with all threads,
- * while `work` and others were in progress, plus the durations of its statements and what called services reported.
+ * while `work` and others were in progress, plus the durations of its statements and what called services reported, except those below `leastMs`.
  */
-export function measureCost<R>(work: (spentMs: () => number) => Promise<R>): Promise<R> {
+export function measureCost<R>(work: (spentMs: () => number) => Promise<R>, leastMs = 0): Promise<R> {
   return withCost(async (elsewhereMs) => {
     advance();
     running++;
@@ -30,7 +30,7 @@ export function measureCost<R>(work: (spentMs: () => number) => Promise<R>): Pro
       advance();
       running--;
     }
-  });
+  }, leastMs);
 }
 
 /**
@@ -57,9 +57,12 @@ export async function withoutCharge<R>(work: (idle: Idle) => Promise<R>): Promis
   }
 }
 
+/** Statements for events take some milliseconds more while PostgreSQL is busy with other realms. Such delays do not count. */
+const leastStatementMs = 50;
+
 /** Runs work for events of the realm. */
 export const chargedToRealm = <R>(realmId: number, work: () => Promise<R>): Promise<R> =>
-  measureCost((spentMs) => whileRemembered(realmId, spentMs, work));
+  measureCost((spentMs) => whileRemembered(realmId, spentMs, work), leastStatementMs);
 
 /** Waits without being in progress. */
 export type Idle = <W>(wait: Promise<W>) => Promise<W>;

@@ -68,6 +68,9 @@ const recordRow = z.object({
   at: z.number(),
 });
 
+/** Appending so many entries to the log is charged to their realm. Fewer cost little. */
+const manyEntries = 50;
+
 /** Size of the entries after which a read of the record ends, in bytes. */
 const readBytes = 4 * 1024 * 1024;
 
@@ -215,7 +218,8 @@ export function wireOwner(
   const { config, log, bus, metrics } = process;
   const checkEvent = createEventCheck(metrics, log, config.NATTER_EVENT_CHECK_RATIO);
   const onAppended = afterCommit(({ realmId, entries }) => {
-    const appending = appender.append(realmId, entries);
+    const append = () => appender.append(realmId, entries);
+    const appending = entries.length < manyEntries ? append() : chargedToRealm(realmId, append);
     for (const { event } of entries) checkEvent(event);
     return appending;
   }, reportTo(process));

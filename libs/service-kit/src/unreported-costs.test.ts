@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 let usedMs = 0;
 let cost: typeof import('./cost.ts');
+let addCost: typeof import('@natter/database').addCost;
 let unreported: typeof import('./unreported-costs.ts');
 
 beforeEach(async () => {
@@ -10,6 +11,7 @@ beforeEach(async () => {
   vi.spyOn(process, 'cpuUsage').mockImplementation(() => ({ user: usedMs * 1_000, system: 0 }));
   // The modules know the work of tests in other files of this process.
   vi.resetModules();
+  ({ addCost } = await import('@natter/database'));
   cost = await import('./cost.ts');
   unreported = await import('./unreported-costs.ts');
 });
@@ -68,23 +70,46 @@ test('of many costs the highest are reported', async () => {
   await Promise.all(works);
 });
 
-test('costs are the same after they were sent in a header', () => {
-  const costs = new Map([
+test('short statements for events do not count, because other realms delay them', async () => {
+  const statements = (costMs: number) =>
+    cost.chargedToRealm(7, async () => {
+      for (let nth = 0; nth < 10; nth++) addCost(costMs);
+    });
+  await statements(40);
+  expect(reported()).toEqual([]);
+  await statements(60);
+  expect(reported()).toEqual([[7, 590]]);
+});
+
+const costs = (entries: [number, number][]) => new Map(entries);
+
+test('a process reports its costs in a header, and for some seconds that it has none left', async () => {
+  let current = costs([]);
+  const report = unreported.createReporter('one', () => current);
+  expect(report()).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(10);
+  current = costs([
     [3, 120],
     [17, 60],
   ]);
-  expect(unreported.costsOf(unreported.costsText(costs))).toEqual(costs);
-  expect(unreported.costsOf('')).toEqual(new Map());
+  expect(unreported.reportOf(report() ?? '')).toEqual({ instance: 'one', costs: current });
+  current = costs([]);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(unreported.reportOf(report() ?? '')).toEqual({ instance: 'one', costs: current });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(report()).toBeUndefined();
+  expect(unreported.reportOf('')).toBeUndefined();
 });
 
-test('costs of services are added up; those of the replicas of a service are averaged', async () => {
-  const services = unreported.createCostsOfServices();
-  for (let nth = 0; nth < 200; nth++) {
-    services.note('users', nth % 2 === 0 ? new Map([[3, 1_000]]) : new Map());
-    services.note('channels', new Map([[3, 100]]));
-  }
-  expect(services.sum().get(3)).toBeGreaterThan(100 + 300);
-  expect(services.sum().get(3)).toBeLessThan(100 + 700);
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(services.sum().size).toBe(0);
+test('costs of processes are added up; a report replaces the last one of the process, and decreases with age', async () => {
+  const elsewhere = unreported.createCostsElsewhere();
+  elsewhere.note({ instance: 'one', costs: costs([[3, 1_000]]) });
+  elsewhere.note({ instance: 'two', costs: costs([[3, 100]]) });
+  elsewhere.note({ instance: 'one', costs: costs([[3, 500]]) });
+  expect(elsewhere.sum()).toEqual(costs([[3, 600]]));
+  elsewhere.note({ instance: 'two', costs: costs([]) });
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(elsewhere.sum()).toEqual(costs([[3, 250]]));
+  await vi.advanceTimersByTimeAsync(5_001);
+  expect(elsewhere.sum()).toEqual(costs([]));
 });

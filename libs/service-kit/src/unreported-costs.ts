@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Decaying } from './decaying.ts';
 
 /** Milliseconds by realm. */
@@ -7,10 +8,14 @@ type Costs = ReadonlyMap<number, number>;
 const halfLifeMs = 5_000;
 /** Most work takes less than this. It is not counted, like the first milliseconds of a request. */
 const cheapMs = 10;
-/** Lower costs are neither kept nor reported. */
+/** Lower costs are not reported. */
 const noticeableMs = 50;
 const maxReported = 5;
-const forgetFrom = 100;
+const leastKeptMs = 1;
+const computeEveryMs = 10;
+/** For how long a process reports that it has no more costs, and for how long a report counts. */
+const reportEmptyMs = 10_000;
+const maxProcesses = 200;
 
 interface Running {
   readonly realmId: number;
@@ -48,7 +53,6 @@ function remember(realmId: number, costMs: number): void {
   const sum = ofEvents.get(realmId) ?? new Decaying(now, halfLifeMs);
   sum.add(costMs);
   ofEvents.set(realmId, sum);
-  if (ofEvents.size > forgetFrom) for (const [id, { sum }] of ofEvents) if (sum < noticeableMs) ofEvents.delete(id);
 }
 
 /**
@@ -56,46 +60,69 @@ function remember(realmId: number, costMs: number): void {
  * compare them with the costs of answered requests when they decide which realms delay others.
  */
 export function unreportedCosts(): Costs {
+  for (const [id, { sum }] of ofEvents) if (sum < leastKeptMs) ofEvents.delete(id);
   const costs = new Map([...ofEvents].map(([id, { sum }]) => [id, sum]));
   for (const { realmId, spentMs } of running) costs.set(realmId, (costs.get(realmId) ?? 0) + overOf(spentMs()));
-  const noticeable = [...costs].filter(([, ms]) => ms >= noticeableMs);
+  const noticeable = [...costs].filter(([id, ms]) => id > 0 && ms >= noticeableMs);
   return new Map(noticeable.sort(([, a], [, b]) => b - a).slice(0, maxReported));
 }
 
-export const costsText = (costs: Costs): string => [...costs].map(([id, ms]) => `${id}:${Math.round(ms)}`).join(' ');
+/** `instance`: the process that reports the costs. */
+export interface CostsReport {
+  instance: string;
+  costs: Costs;
+}
 
-/** The text is empty if there are no costs, and in answers of the previous release. */
-export const costsOf = (text: string): Costs =>
-  new Map(
-    text
-      .split(' ')
-      .map((part) => part.split(':').map(Number) as [number, number])
-      .filter(([id, ms]) => id > 0 && ms > 0),
-  );
+/**
+ * Returns the text of the present report for a header; undefined if the last costs were reported long ago. It is computed at most
+ * every 10 ms, because every answer contains it.
+ */
+export function createReporter(instance: string, costsNow = unreportedCosts): () => string | undefined {
+  let text = instance;
+  let computedAt = Number.NEGATIVE_INFINITY;
+  let hadCostsAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (now() - computedAt >= computeEveryMs) {
+      computedAt = now();
+      const costs = costsNow();
+      text = [instance, ...[...costs].map(([id, ms]) => `${id}:${Math.round(ms)}`)].join(' ');
+      if (costs.size > 0) hadCostsAt = computedAt;
+    }
+    // An empty report replaces the last one.
+    return now() - hadCostsAt < reportEmptyMs ? text : undefined;
+  };
+}
 
-/** The unreported costs of other services, as their answers state them. */
-export interface CostsOfServices {
-  note(service: string, reported: Costs): void;
-  /** The sum over all services that answered recently. */
+/** Undefined if the answer contains no report, as those of the previous release. */
+export function reportOf(text: string): CostsReport | undefined {
+  const [instance, ...parts] = text.split(' ');
+  if (!instance) return undefined;
+  const costs = parts.map((part) => part.split(':').map(Number) as [number, number]);
+  return { instance, costs: new Map(costs.filter(([id, ms]) => id > 0 && ms > 0)) };
+}
+
+/** The unreported costs in other processes, as their answers state them. */
+export interface CostsElsewhere {
+  note(report: CostsReport): void;
+  /** The sum over all processes. Costs decrease with the age of the report. */
   sum(): Costs;
 }
 
-export function createCostsOfServices(): CostsOfServices {
-  const ofServices = new Map<string, { costs: Costs; at: number }>();
+export function createCostsElsewhere(): CostsElsewhere {
+  const reports = new LRUCache<string, { costs: Costs; at: number }>({ max: maxProcesses });
   return {
-    note(service, reported) {
-      const before = ofServices.get(service)?.costs ?? new Map<number, number>();
-      if (before.size + reported.size === 0) return;
-      // Replicas of a service have different costs, so these are averaged.
-      const mean = (id: number): number => (before.get(id) ?? 0) * 0.7 + (reported.get(id) ?? 0) * 0.3;
-      const costs = [...new Set([...before.keys(), ...reported.keys()])].map((id): [number, number] => [id, mean(id)]);
-      ofServices.set(service, { costs: new Map(costs.filter(([, ms]) => ms >= 1)), at: now() });
+    note({ instance, costs }) {
+      if (costs.size > 0) reports.set(instance, { costs, at: now() });
+      else reports.delete(instance);
     },
 
     sum() {
       const sum = new Map<number, number>();
-      for (const { costs, at } of ofServices.values())
-        if (now() - at < halfLifeMs) for (const [id, ms] of costs) sum.set(id, (sum.get(id) ?? 0) + ms);
+      for (const [instance, { costs, at }] of reports.entries()) {
+        const ageMs = now() - at;
+        if (ageMs > reportEmptyMs) reports.delete(instance);
+        else for (const [id, ms] of costs) sum.set(id, (sum.get(id) ?? 0) + ms * 0.5 ** (ageMs / halfLifeMs));
+      }
       return sum;
     },
   };

@@ -29,7 +29,7 @@ export const requestIdHeader = 'Natter-Request-Id';
 export const attemptHeader = 'Natter-Attempt';
 /** Lag of the event loop of the answering process, in milliseconds. */
 export const lagHeader = 'Natter-Lag-Ms';
-/** Costs in the answering process that no answer reports: `realm id:milliseconds`, separated by spaces. */
+/** The answering process and costs in it that no answer reports: `instance id:ms id:ms`, with the ids of realms. */
 export const unreportedHeader = 'Natter-Unreported-Ms';
 /** Cost of the answer, in milliseconds. The name is that of earlier releases, which counted CPU time alone. */
 export const costHeader = 'Natter-Cpu-Ms';

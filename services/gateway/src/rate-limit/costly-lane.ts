@@ -1,7 +1,7 @@
 import { currentDeadline, Decaying, type Lag, measureCost } from '@natter/service-kit';
 import { cheapMs, type Held, type Kind, kinds, LaneRealm, type Person, personCostMs } from './lane-realm.ts';
 import { PacedTasks } from './paced-tasks.ts';
-import { type SharedUsage, sharesOf, withUnreported } from './shared-usage.ts';
+import { type SharedUsage, sharesOf } from './shared-usage.ts';
 import type { Tenant } from './tenant.ts';
 import { Threshold } from './usage.ts';
 
@@ -152,14 +152,12 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
       active.map(([id, { cost, total, isAtFloor }]) => [id, { ms: cost.sum, totalMs: total.sum, isAtFloor }]),
     );
     if (ticks++ % publishEvery === 0) shared.publish(here);
-    const shares = sharesOf(here, withUnreported(shared.ofOthers(), unreported()), crowding());
-    const isAtFloor = shares.heavy.size > 0 && [...shares.heavy.values()].every((usage) => usage.isAtFloor);
-    const isDisturbed = disturbance.isExceeded(longMs, isAtFloor, now()) && shares.hasLight;
+    const shares = sharesOf(here, shared.ofOthers(), { crowding: crowding(), unreported: unreported() });
+    const isDisturbed = disturbance.isExceeded(longMs, shares.areAtFloor, now()) && shares.hasLight;
     for (const [id, realm] of realms) {
       if (!here.has(id)) realm.restart();
-      else if (isDisturbed && shares.heavy.has(id)) realm.lower(shares.heavy.get(id)?.ms ?? 0);
-      else if (isDisturbed && shares.heavy.size > 0) realm.recover();
-      else if (isDisturbed) continue;
+      else if (isDisturbed && shares.isSpared(id)) realm.recover();
+      else if (isDisturbed) realm.lower(shares.heavy.get(id)?.ms ?? 0);
       else if (!shares.hasOtherThan(id)) realm.open();
       else if (realm.cap >= 1 || disturbance.isCalm) realm.raise(isWaiting(id));
     }

@@ -144,8 +144,7 @@ export class LaneRealm {
   }
 
   /**
-   * Call it while other realms cause the delay. An expensive request counts when it is answered, so this realm may have
-   * seemed to cause it meanwhile.
+   * Call it while work of other realms causes the delay. Before this work was reported, the realm may have seemed to cause it.
    */
   recover(): void {
     if (this.#cap < startCap) this.#cap = Math.min(startCap, this.#cap * 1.25);

@@ -2,8 +2,15 @@ import { expect, test } from 'vitest';
 import { sharesOf } from './shared-usage.ts';
 
 const usage = (ms: number, totalMs: number) => ({ ms, totalMs, isAtFloor: false });
-const heavyOf = (usages: [number, ReturnType<typeof usage>][], crowding: number[] = []): number[] => [
-  ...sharesOf(new Map(usages), new Map(), new Set(crowding)).heavy.keys(),
+const heavyOf = (
+  usages: [number, ReturnType<typeof usage>][],
+  crowding: number[] = [],
+  unreported: [number, number][] = [],
+): number[] => [
+  ...sharesOf(new Map(usages), new Map(), {
+    crowding: new Set(crowding),
+    unreported: new Map(unreported),
+  }).heavy.keys(),
 ];
 
 test('a realm is heavy if its expensive requests cost more than an equal share', () => {
@@ -70,7 +77,9 @@ test('the costs at all gateways are added up', () => {
     [2, usage(200, 200)],
   ]);
   const elsewhere = new Map([[2, usage(400, 400)]]);
-  expect(sharesOf(here, elsewhere, new Set()).heavy).toEqual(new Map([[2, usage(600, 600)]]));
+  expect(sharesOf(here, elsewhere, { crowding: new Set(), unreported: new Map() }).heavy).toEqual(
+    new Map([[2, usage(600, 600)]]),
+  );
 });
 
 test('realms that only get requests without an account make no other realm heavy', () => {
@@ -89,4 +98,15 @@ test('the only realm that costs anything is heavy while another one is active', 
   const costly: [number, ReturnType<typeof usage>] = [1, usage(900, 1_000)];
   expect(heavyOf([costly])).toEqual([]);
   expect(heavyOf([costly, [2, usage(0, 0)]])).toEqual([1]);
+});
+
+test('realms are not heavy beside unreported work of other realms that costs at least as much as their requests together', () => {
+  const dear = (id: number, ms: number): [number, ReturnType<typeof usage>] => [id, usage(ms, ms)];
+  const light = [10, 11, 12, 13].map((id) => dear(id, 50));
+  expect(heavyOf([dear(1, 4_000), ...light], [], [[9, 5_000]])).toEqual([]);
+  expect(heavyOf([dear(1, 4_000), ...light], [], [[9, 3_000]])).toEqual([1]);
+  expect(heavyOf([dear(1, 3_000), dear(2, 3_000), ...light], [], [[9, 5_000]])).toEqual([1, 2]);
+  // A realm is not spared for its own work.
+  expect(heavyOf([dear(1, 4_000), ...light], [], [[1, 5_000]])).toEqual([1]);
+  expect(heavyOf([dear(1, 4_000), dear(2, 3_000), ...light], [], [[1, 5_000]])).toEqual([1]);
 });

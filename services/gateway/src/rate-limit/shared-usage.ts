@@ -58,16 +58,6 @@ export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>, now = () => 
   };
 }
 
-/**
- * Adds costs that no answer reports, by realm. Otherwise the realms whose requests run beside such work would seem to cause the
- * lag. No limit of requests lowers these costs, so they count as those of a realm at its minimum cap.
- */
-export function withUnreported(usages: Usages, costs: ReadonlyMap<number, number>): Usages {
-  const sum = new Map(usages);
-  for (const [id, ms] of costs) add(sum, id, { ms, totalMs: ms, isAtFloor: true });
-  return sum;
-}
-
 /** A realm is at its minimum cap if it is at all gateways. */
 function add(sum: Map<number, RealmUsage>, id: number, { ms, totalMs, isAtFloor }: RealmUsage): void {
   const known = sum.get(id);
@@ -80,10 +70,15 @@ function add(sum: Map<number, RealmUsage>, id: number, { ms, totalMs, isAtFloor 
 
 interface Shares {
   /**
-   * Realms whose expensive requests cost more than an equal share and at least half as much as those of any other realm, and
-   * all of whose requests cost more than half of an equal share. If there are realms in `crowding`, only these, and realms that cost more than all of these together.
+   * Realms whose expensive requests cost more than an equal share, and all of whose requests cost more than half of one. If
+   * there are realms in `crowding`, only these, and realms that cost more than all of these together. None of them if the
+   * costs in `unreported` are the main cause of the lag, except those that cause them.
    */
   heavy: Usages;
+  /** Whether all realms that cost more than an equal share are at their minimum cap. */
+  areAtFloor: boolean;
+  /** Whether the costs in `unreported` of other realms than this one are the main cause of the lag. */
+  isSpared(realmId: number): boolean;
   /**
    * Whether the expensive requests of at least one realm cost clearly less than an equal share. Requests without an account
    * do not count as a realm here, because users of a busy realm send some too.
@@ -104,24 +99,49 @@ function partsOf(usages: readonly RealmUsage[]): number {
 
 const isRealm = (id: number): boolean => id >= 0;
 
+/** Milliseconds by realm. */
+type Costs = ReadonlyMap<number, number>;
+
 /**
  * Compares the realms that this gateway and others served recently. `crowding`: realms that delay others by the number of
- * their requests.
+ * their requests. `unreported`: costs that no answer reports.
  */
-export function sharesOf(here: Usages, elsewhere: Usages, crowding: ReadonlySet<number>): Shares {
+export function sharesOf(
+  here: Usages,
+  elsewhere: Usages,
+  { crowding, unreported }: { crowding: ReadonlySet<number>; unreported: Costs },
+): Shares {
   const sum = new Map(here);
   for (const [id, usage] of elsewhere) add(sum, id, usage);
   const all = [...sum];
   const parts = partsOf(all.map(([, usage]) => usage));
   const equal = all.reduce((sum, [, { ms }]) => sum + ms, 0) / parts;
-  const largest = Math.max(...all.map(([, { ms }]) => ms));
   const equalTotal = all.reduce((sum, [, { totalMs }]) => sum + totalMs, 0) / parts;
   const ofCrowds = all.reduce((sum, [id, { totalMs }]) => sum + (crowding.has(id) ? totalMs : 0), 0);
   const mayDelay = (id: number, { totalMs }: RealmUsage): boolean =>
     totalMs > equalTotal / 2 && (crowding.has(id) || totalMs > ofCrowds);
+  const dear = new Map(all.filter(([id, usage]) => usage.ms > equal && mayDelay(id, usage)));
+  const isSpared = sparedBy(unreported, { requests: sum, dear, equal });
   return {
-    heavy: new Map(all.filter(([id, usage]) => usage.ms > equal && usage.ms >= largest / 2 && mayDelay(id, usage))),
+    heavy: new Map([...dear].filter(([id]) => !isSpared(id))),
+    areAtFloor: dear.size > 0 && [...dear.values()].every(({ isAtFloor }) => isAtFloor),
+    isSpared,
     hasLight: all.some(([id, { ms }]) => isRealm(id) && ms < equal * 0.8),
     hasOtherThan: (realmId) => all.some(([id]) => isRealm(id) && id !== realmId),
   };
+}
+
+/**
+ * Realms are spared if their requests beyond an equal share cost no more, together, than realms with unreported costs. So these
+ * may at most double the load that nothing limits. Without this, requests that run beside such work would seem to cause the
+ * lag, because they are charged with a part of its CPU time.
+ */
+function sparedBy(
+  unreported: Costs,
+  { requests, dear, equal }: { requests: Usages; dear: Usages; equal: number },
+): (realmId: number) => boolean {
+  const causes = new Map([...unreported].filter(([, ms]) => ms >= equal));
+  const ofCauses = [...causes].reduce((sum, [id, ms]) => sum + ms + (requests.get(id)?.ms ?? 0), 0);
+  const ofOthers = [...dear].reduce((sum, [id, { ms }]) => sum + (causes.has(id) ? 0 : ms), 0);
+  return (realmId) => causes.size > 0 && !causes.has(realmId) && ofOthers <= ofCauses;
 }

@@ -73,7 +73,7 @@ test('requests without an account are held back while they delay the only realm'
         [1, usage(ofRealm)],
       ]),
       new Map(),
-      new Set(),
+      { crowding: new Set(), unreported: new Map() },
     );
     return [[...heavy.keys()], hasLight];
   };
