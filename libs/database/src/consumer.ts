@@ -3,6 +3,7 @@ import { type Claim, createConsumerPosition } from './consumer-position.ts';
 import type { Database } from './database.ts';
 import { createFailingRealms } from './failing-realms.ts';
 import { createParkedEvents } from './parked-events.ts';
+import { createPredecessorWaits } from './predecessor-waits.ts';
 import { createRealmHints } from './realm-hints.ts';
 import { createTriedEvents } from './tried-events.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -74,8 +75,6 @@ const usualBatchSize = 200;
  */
 const longestBatchMs = 250;
 const reapplyEveryMs = 5_000;
-/** If events of a realm wait for a predecessor, the first delay before the realm is tried again. */
-const firstDelayMs = 5;
 const deadlyText = 'Processes ended while they handled this event';
 
 /**
@@ -93,8 +92,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const failing = createFailingRealms();
   const parked = createParkedEvents(database, unitOfWork, { schema, name, types });
   const tried = createTriedEvents(batchSize, position.countTry);
-  /** Realms whose events wait for a predecessor. */
-  const waiting = new Map<number, { nextMs: number; timer?: NodeJS.Timeout }>();
+  const predecessors = createPredecessorWaits((realmId) => hints.hint(realmId, true), pollMs);
   const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
 
   const loop = (async () => {
@@ -128,10 +126,10 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     through: position.through,
     sawNothing,
     hint: hints.hint,
-    predecessorMoved,
+    predecessorMoved: predecessors.moved,
     stop: async () => {
       hints.stop();
-      for (const { timer } of waiting.values()) clearTimeout(timer);
+      predecessors.stop();
       await loop;
     },
   };
@@ -214,7 +212,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         position.advanced(realmId, seen.through);
         options.onMoved?.(realmId);
       } else sawNothing(realmId, seen.through);
-      if (!seen.isFull) awaitPredecessors(realmId, seen.isWaiting);
+      if (!seen.isFull) predecessors.found(realmId, seen.isWaiting);
       return seen.isFull;
     } catch (error) {
       const { count, waitMs, park } = failing.failed(realmId, current, error);
@@ -257,26 +255,6 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
 
   function retryLater(realmId: number, ms: number): void {
     setTimeout(() => hints.hint(realmId), ms).unref();
-  }
-
-  /** While events wait for a predecessor: tries again with growing delays, since it may run in another process. */
-  function awaitPredecessors(realmId: number, isWaiting: boolean): void {
-    const before = waiting.get(realmId);
-    if (!isWaiting) {
-      clearTimeout(before?.timer);
-      waiting.delete(realmId);
-    } else if (!before?.timer) {
-      const ms = before?.nextMs ?? firstDelayMs;
-      const timer = setTimeout(() => {
-        waiting.set(realmId, { nextMs: Math.min(2 * ms, pollMs) });
-        hints.hint(realmId, true);
-      }, ms).unref();
-      waiting.set(realmId, { nextMs: ms, timer });
-    }
-  }
-
-  function predecessorMoved(realmId: number): void {
-    if (waiting.has(realmId)) hints.hint(realmId, true);
   }
 
   /**
