@@ -1,4 +1,5 @@
 import { type EventName, type LogEvent, nameOfEvent, type Predecessor } from '@natter/contracts';
+import { createBatchLimits } from './batch-limits.ts';
 import { type Claim, createConsumerPosition } from './consumer-position.ts';
 import type { Database } from './database.ts';
 import { createFailingRealms } from './failing-realms.ts';
@@ -88,6 +89,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const types = [...new Set(Object.keys(options.on).map((event) => event.replace(/\/.*/, '')))];
   const position = createConsumerPosition(database, schema, name, { types, after });
   const hints = createRealmHints(options.gatherMs ?? usualGatherMs, pollMs);
+  const limits = createBatchLimits(batchSize);
   /** After a failure, events of the realm are handled one by one until the failed event is handled or parked. */
   const failing = createFailingRealms();
   const parked = createParkedEvents(database, unitOfWork, { schema, name, types });
@@ -188,14 +190,14 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         onError(error, { consumer: name, realmId, number: caution.deadly });
         return await skip(realmId, caution.deadly, error);
       }
-      const { limit } = caution;
+      const limit = Math.min(caution.limit, limits.of(realmId));
       const unit = { realmId, schema, claim: undefined, idleMs, isConsumer: true };
       const handleSome = async (work: Work) => {
         current = 0;
         // If nothing is found, another process is working on it.
         const mine = await position.claim(work, limit);
         if (!mine) return undefined;
-        return apply(work, mine, limit, (number) => {
+        return apply(work, mine, (number) => {
           current = number;
         });
       };
@@ -206,6 +208,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         if (waitMs !== undefined) retryLater(realmId, waitMs);
         return false;
       }
+      limits.ended(realmId, seen.handledCount);
       if (seen.isMoved) {
         failing.passed(realmId, seen.through);
         tried.succeeded(realmId);
@@ -231,26 +234,30 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     return true;
   }
 
-  async function apply(work: Work, mine: Claim, limit: number, reached: (number: number) => void) {
+  async function apply(work: Work, mine: Claim, reached: (number: number) => void) {
     const { dropped, events, number } = mine;
     if (mine.position < dropped) await reportMissing(work, dropped);
     const until = performance.now() + longestBatchMs;
     /** The last event that was handled, if the transaction ends before the last of the batch. */
     let endedAt: number | undefined;
+    /** The number of events before the first one that is to be handled again, in that case. */
+    let handledCount: number | undefined;
     for (const [index, row] of events.entries()) {
       reached(row.number);
       const handled = row.event.isForClientsOnly ? undefined : await handle(work, row.event, row.number);
       if (handled === 'unfinished') endedAt = row.number - 1;
       else if (performance.now() > until && index < events.length - 1) endedAt = row.number;
-      if (endedAt !== undefined) break;
+      if (endedAt === undefined) continue;
+      handledCount = handled === 'unfinished' ? index : index + 1;
+      break;
     }
     if (events.length > 0) await options.finish?.(work);
-    const isFull = endedAt !== undefined || events.length === limit;
+    const isFull = endedAt !== undefined || mine.is_full;
     const last = endedAt ?? events.at(-1)?.number ?? 0;
     const through = Math.max(mine.position, isFull ? last : number);
     const isMoved = events.length > 0 || mine.position < dropped;
     if (isMoved) position.advance(work, through);
-    return { through, isFull, isMoved, isWaiting: number < (mine.end_number ?? number) };
+    return { through, isFull, isMoved, handledCount, isWaiting: number < (mine.end_number ?? number) };
   }
 
   function retryLater(realmId: number, ms: number): void {
