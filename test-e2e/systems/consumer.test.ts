@@ -307,6 +307,33 @@ test('after a transaction that ended early, the next one reads twice as many eve
   expect(await transactionsWith(11, events, [1])).toEqual([[1], [2, 3], [4, 5, 6, 7], [8, 9, 10, 11, 12]]);
 });
 
+test('a realm pauses after a long transaction while another realm has events', async () => {
+  const unitOfWork = createUnitOfWork(database, ignored);
+  const [heavy, light] = [12, 13];
+  for (const realm of [heavy, light]) {
+    await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
+    await unitOfWork({ realmId: realm, schema: 'users', claim: undefined }, async (work) => {
+      for (let count = 0; count < 3; count++) work.emit(wanted);
+    });
+  }
+  const order: number[] = [];
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: 'pauses',
+    batchSize: 1,
+    on: {
+      invites_changed: async ({ realmId: realm }) => {
+        if (realm === heavy) await wait(400);
+        if (realm >= heavy) order.push(realm);
+      },
+    },
+    onError: () => undefined,
+  });
+  await expect.poll(() => order).toHaveLength(6);
+  await consumer.stop();
+  expect(order).toEqual([heavy, light, light, light, heavy, heavy]);
+});
+
 test('a consumer that emits does not park events while the log has no partition for today', async () => {
   const realm = 9;
   const url = servers.postgresUrl;

@@ -6,6 +6,7 @@ import { createFailingRealms } from './failing-realms.ts';
 import { createParkedEvents } from './parked-events.ts';
 import { createPredecessorWaits } from './predecessor-waits.ts';
 import { createRealmHints } from './realm-hints.ts';
+import { createRealmPauses } from './realm-pauses.ts';
 import { createTriedEvents } from './tried-events.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 import type { Handled, Work } from './work.ts';
@@ -89,12 +90,13 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const types = [...new Set(Object.keys(options.on).map((event) => event.replace(/\/.*/, '')))];
   const position = createConsumerPosition(database, schema, name, { types, after });
   const hints = createRealmHints(options.gatherMs ?? usualGatherMs, pollMs);
+  const pauses = createRealmPauses(hints.hint);
   const limits = createBatchLimits(batchSize);
   /** After a failure, events of the realm are handled one by one until the failed event is handled or parked. */
   const failing = createFailingRealms();
   const parked = createParkedEvents(database, unitOfWork, { schema, name, types });
   const tried = createTriedEvents(batchSize, position.countTry);
-  const predecessors = createPredecessorWaits((realmId) => hints.hint(realmId, true), pollMs);
+  const predecessors = createPredecessorWaits((realmId) => hint(realmId, true), pollMs);
   const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
 
   const loop = (async () => {
@@ -127,10 +129,11 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     failingSeconds: failing.longestSeconds,
     through: position.through,
     sawNothing,
-    hint: hints.hint,
+    hint,
     predecessorMoved: predecessors.moved,
     stop: async () => {
       hints.stop();
+      pauses.stop();
       predecessors.stop();
       await loop;
     },
@@ -138,7 +141,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
 
   /**
    * Handles some events of each hinted realm, and polls. A realm that has more events waits until the others had their turn, so
-   * that a realm with many events, or slow ones, does not delay the others. Returns whether a realm has more events.
+   * that a realm with many events, or slow ones, does not delay the others. After a long transaction it also pauses if another
+   * realm is hinted. Returns whether a realm that does not pause has more events.
    */
   async function round(realms: Set<number>): Promise<boolean> {
     // Polls even under continuous hints, because a lost hint is not repeated.
@@ -149,11 +153,19 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     let hasMore = false;
     for (const realmId of realms) {
       if (hints.isStopped) return false;
-      if (!failing.mayTry(realmId) || !(await consumeSome(realmId))) continue;
+      if (pauses.holds(realmId) || !failing.mayTry(realmId)) continue;
+      const startedAt = performance.now();
+      const hasSome = await consumeSome(realmId);
+      if (realms.size > 1 || hints.hasOther(realmId)) pauses.begin(realmId, performance.now() - startedAt);
+      if (!hasSome || pauses.holds(realmId)) continue;
       hasMore = true;
       hints.hint(realmId);
     }
     return hasMore;
+  }
+
+  function hint(realmId: number, isAwaited = false): void {
+    if (!pauses.holds(realmId, isAwaited)) hints.hint(realmId, isAwaited);
   }
 
   function sawNothing(realmId: number, number: number): void {
@@ -261,7 +273,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   }
 
   function retryLater(realmId: number, ms: number): void {
-    setTimeout(() => hints.hint(realmId), ms).unref();
+    setTimeout(() => hint(realmId), ms).unref();
   }
 
   /**
