@@ -193,6 +193,8 @@ test('a service cannot read foreign messages of the record, or foreign keys, tab
     "SELECT * FROM log.read_types(1, 0, 1000000, ARRAY['message'], 10)",
     "SELECT * FROM log.read_types(1, 0, 1000000, ARRAY['realm_user', 'message'], 10)",
     "SELECT * FROM log.read_types(1, 0, 1000000, ARRAY[NULL, 'message'], 10)",
+    "SELECT * FROM log.read_some_types(1, 0, 1000000, ARRAY['message'], 10, 1000)",
+    "SELECT * FROM log.read_some_types(1, 0, 1000000, ARRAY[NULL, 'message'], 10, 1000)",
     'SELECT * FROM log.event',
     'SELECT * FROM log.writer',
     'SELECT * FROM log.keys()',

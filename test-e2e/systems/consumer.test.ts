@@ -254,6 +254,86 @@ test('an event that is unfinished is handled again in further transactions, befo
   expect(new Set(rows.slice(0, 4).map(({ transaction }) => transaction)).size).toBe(4);
 });
 
+/** An event with another body than its declaration has, which the log stores as it is. */
+const withBody = (body: object, more: Partial<LogEvent> = {}): LogEvent => ({ ...wanted, ...more, body }) as LogEvent;
+const sized = (length: number, more?: Partial<LogEvent>): LogEvent => withBody({ text: 'x'.repeat(length) }, more);
+
+/** Emits events in a new realm, and returns the numbers of those that each transaction of a new consumer handles. */
+async function transactionsWith(realm: number, events: LogEvent[], slow: readonly number[] = []) {
+  const unitOfWork = createUnitOfWork(database, ignored);
+  await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
+  await unitOfWork({ realmId: realm, schema: 'users', claim: undefined }, async (work) => {
+    for (const event of events) work.emit(event);
+  });
+  const transactions: unknown[] = [];
+  let current: number[] = [];
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: `transactions-${realm}`,
+    on: {
+      invites_changed: async (work, _, number) => {
+        if (work.realmId !== realm) return;
+        if (slow.includes(number)) await wait(300);
+        current.push(number);
+      },
+    },
+    finish: async (work) => {
+      if (work.realmId !== realm) return;
+      transactions.push(current);
+      current = [];
+    },
+    onError: (error) => transactions.push(error),
+  });
+  await expect.poll(() => consumer.through(realm)).toBe(events.length);
+  await consumer.stop();
+  return transactions;
+}
+
+test('a transaction reads about 1 MiB of events, and no content of those that only clients need', async () => {
+  const realm = 10;
+  const part = sized(600_000);
+  const forClients = sized(600_000, { isForClientsOnly: true });
+  const events = [part, part, sized(2_000_000), forClients, part, wanted, withBody({ isForClientsOnly: true })];
+  expect(await transactionsWith(realm, events)).toEqual([[1, 2], [3], [5], [6, 7]]);
+  const rows = await database.any(sql.type(z.object({ number: z.number(), event: z.unknown(), bytes: z.number() }))`
+    SELECT number, event, bytes FROM log.read_some_types(${realm}, 3, 7, '{invites_changed}', 10, 1000000)`);
+  expect(rows).toMatchObject([{ number: 4, event: { isForClientsOnly: true } }, { number: 5 }]);
+  expect(JSON.stringify(rows[0]).length).toBeLessThan(100);
+  expect(rows[1]?.bytes).toBeGreaterThan(1_200_000);
+});
+
+test('after a transaction that ended early, the next one reads twice as many events as it handled', async () => {
+  const events = Array.from({ length: 12 }, () => wanted);
+  expect(await transactionsWith(11, events, [1])).toEqual([[1], [2, 3], [4, 5, 6, 7], [8, 9, 10, 11, 12]]);
+});
+
+test('a realm pauses after a long transaction while another realm has events', async () => {
+  const unitOfWork = createUnitOfWork(database, ignored);
+  const [heavy, light] = [12, 13];
+  for (const realm of [heavy, light]) {
+    await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
+    await unitOfWork({ realmId: realm, schema: 'users', claim: undefined }, async (work) => {
+      for (let count = 0; count < 3; count++) work.emit(wanted);
+    });
+  }
+  const order: number[] = [];
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: 'pauses',
+    batchSize: 1,
+    on: {
+      invites_changed: async ({ realmId: realm }) => {
+        if (realm === heavy) await wait(400);
+        if (realm >= heavy) order.push(realm);
+      },
+    },
+    onError: () => undefined,
+  });
+  await expect.poll(() => order).toHaveLength(6);
+  await consumer.stop();
+  expect(order).toEqual([heavy, light, light, light, heavy, heavy]);
+});
+
 test('a consumer that emits does not park events while the log has no partition for today', async () => {
   const realm = 9;
   const url = servers.postgresUrl;

@@ -10,10 +10,11 @@ const claimRow = z.object({
   end_number: z.number().optional(),
   dropped: z.number(),
   events: z.array(z.object({ number: z.number(), event: z.custom<LogEvent>() })),
+  is_full: z.boolean(),
 });
 /**
  * Events after a position. `number`: the number up to which they may be handled now. `end_number`: the end of the log, if the
- * consumer has predecessors.
+ * consumer has predecessors. `events`: those that only clients need have no content. `is_full`: more events may follow.
  */
 export type Claim = z.infer<typeof claimRow>;
 const triedRow = z.object({ number: z.number(), tries: z.number() });
@@ -50,6 +51,8 @@ export interface ConsumerPosition {
 }
 
 const storeEveryMs = 10_000;
+/** A claim reads no further event after this size. */
+const maxClaimBytes = 1024 * 1024;
 
 /**
  * The position of a consumer in each realm. The stored position advances in the transaction that stores the effects of events.
@@ -105,10 +108,11 @@ export function createConsumerPosition(
     work.maybeOne(sql.type(claimRow)`
       WITH mine AS (
         SELECT position FROM ${table} WHERE realm_id = ${work.realmId} AND name = ${name} FOR UPDATE SKIP LOCKED)
-      SELECT mine.position, p.number, ${endNumber}log.dropped(${work.realmId}) AS dropped, coalesce((
-        SELECT json_agg(json_build_object('number', e.number, 'event', e.event) ORDER BY e.number)
-        FROM log.read_types(${work.realmId}, mine.position, p.number, ${types}, ${limit}) e), '[]') AS events
-      FROM mine, ${readable(work.realmId)} p`);
+      SELECT mine.position, p.number, ${endNumber}log.dropped(${work.realmId}) AS dropped, r.events, r.is_full
+      FROM mine, ${readable(work.realmId)} p, LATERAL (
+        SELECT coalesce(json_agg(json_build_object('number', e.number, 'event', e.event) ORDER BY e.number), '[]') AS events,
+          count(*) >= ${limit} OR coalesce(max(e.bytes), 0) >= ${maxClaimBytes} AS is_full
+        FROM log.read_some_types(${work.realmId}, mine.position, p.number, ${types}, ${limit}, ${maxClaimBytes}) e) r`);
 
   const countTry = (realmId: number) =>
     database.maybeOne(sql.type(triedRow)`

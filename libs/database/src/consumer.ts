@@ -1,9 +1,12 @@
 import { type EventName, type LogEvent, nameOfEvent, type Predecessor } from '@natter/contracts';
+import { createBatchLimits } from './batch-limits.ts';
 import { type Claim, createConsumerPosition } from './consumer-position.ts';
 import type { Database } from './database.ts';
 import { createFailingRealms } from './failing-realms.ts';
 import { createParkedEvents } from './parked-events.ts';
+import { createPredecessorWaits } from './predecessor-waits.ts';
 import { createRealmHints } from './realm-hints.ts';
+import { createRealmPauses } from './realm-pauses.ts';
 import { createTriedEvents } from './tried-events.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 import type { Handled, Work } from './work.ts';
@@ -74,8 +77,6 @@ const usualBatchSize = 200;
  */
 const longestBatchMs = 250;
 const reapplyEveryMs = 5_000;
-/** If events of a realm wait for a predecessor, the first delay before the realm is tried again. */
-const firstDelayMs = 5;
 const deadlyText = 'Processes ended while they handled this event';
 
 /**
@@ -89,12 +90,13 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const types = [...new Set(Object.keys(options.on).map((event) => event.replace(/\/.*/, '')))];
   const position = createConsumerPosition(database, schema, name, { types, after });
   const hints = createRealmHints(options.gatherMs ?? usualGatherMs, pollMs);
+  const pauses = createRealmPauses(hints.hint);
+  const limits = createBatchLimits(batchSize);
   /** After a failure, events of the realm are handled one by one until the failed event is handled or parked. */
   const failing = createFailingRealms();
   const parked = createParkedEvents(database, unitOfWork, { schema, name, types });
   const tried = createTriedEvents(batchSize, position.countTry);
-  /** Realms whose events wait for a predecessor. */
-  const waiting = new Map<number, { nextMs: number; timer?: NodeJS.Timeout }>();
+  const predecessors = createPredecessorWaits((realmId) => hint(realmId, true), pollMs);
   const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
 
   const loop = (async () => {
@@ -127,18 +129,20 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     failingSeconds: failing.longestSeconds,
     through: position.through,
     sawNothing,
-    hint: hints.hint,
-    predecessorMoved,
+    hint,
+    predecessorMoved: predecessors.moved,
     stop: async () => {
       hints.stop();
-      for (const { timer } of waiting.values()) clearTimeout(timer);
+      pauses.stop();
+      predecessors.stop();
       await loop;
     },
   };
 
   /**
    * Handles some events of each hinted realm, and polls. A realm that has more events waits until the others had their turn, so
-   * that a realm with many events, or slow ones, does not delay the others. Returns whether a realm has more events.
+   * that a realm with many events, or slow ones, does not delay the others. After a long transaction it also pauses if another
+   * realm is hinted. Returns whether a realm that does not pause has more events.
    */
   async function round(realms: Set<number>): Promise<boolean> {
     // Polls even under continuous hints, because a lost hint is not repeated.
@@ -149,11 +153,19 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     let hasMore = false;
     for (const realmId of realms) {
       if (hints.isStopped) return false;
-      if (!failing.mayTry(realmId) || !(await consumeSome(realmId))) continue;
+      if (pauses.holds(realmId) || !failing.mayTry(realmId)) continue;
+      const startedAt = performance.now();
+      const hasSome = await consumeSome(realmId);
+      if (realms.size > 1 || hints.hasOther(realmId)) pauses.begin(realmId, performance.now() - startedAt);
+      if (!hasSome || pauses.holds(realmId)) continue;
       hasMore = true;
       hints.hint(realmId);
     }
     return hasMore;
+  }
+
+  function hint(realmId: number, isAwaited = false): void {
+    if (!pauses.holds(realmId, isAwaited)) hints.hint(realmId, isAwaited);
   }
 
   function sawNothing(realmId: number, number: number): void {
@@ -190,14 +202,14 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         onError(error, { consumer: name, realmId, number: caution.deadly });
         return await skip(realmId, caution.deadly, error);
       }
-      const { limit } = caution;
+      const limit = Math.min(caution.limit, limits.of(realmId));
       const unit = { realmId, schema, claim: undefined, idleMs, isConsumer: true };
       const handleSome = async (work: Work) => {
         current = 0;
         // If nothing is found, another process is working on it.
         const mine = await position.claim(work, limit);
         if (!mine) return undefined;
-        return apply(work, mine, limit, (number) => {
+        return apply(work, mine, (number) => {
           current = number;
         });
       };
@@ -208,13 +220,14 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         if (waitMs !== undefined) retryLater(realmId, waitMs);
         return false;
       }
+      limits.ended(realmId, seen.handledCount);
       if (seen.isMoved) {
         failing.passed(realmId, seen.through);
         tried.succeeded(realmId);
         position.advanced(realmId, seen.through);
         options.onMoved?.(realmId);
       } else sawNothing(realmId, seen.through);
-      if (!seen.isFull) awaitPredecessors(realmId, seen.isWaiting);
+      if (!seen.isFull) predecessors.found(realmId, seen.isWaiting);
       return seen.isFull;
     } catch (error) {
       const { count, waitMs, park } = failing.failed(realmId, current, error);
@@ -233,50 +246,34 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     return true;
   }
 
-  async function apply(work: Work, mine: Claim, limit: number, reached: (number: number) => void) {
+  async function apply(work: Work, mine: Claim, reached: (number: number) => void) {
     const { dropped, events, number } = mine;
     if (mine.position < dropped) await reportMissing(work, dropped);
     const until = performance.now() + longestBatchMs;
     /** The last event that was handled, if the transaction ends before the last of the batch. */
     let endedAt: number | undefined;
+    /** The number of events before the first one that is to be handled again, in that case. */
+    let handledCount: number | undefined;
     for (const [index, row] of events.entries()) {
       reached(row.number);
       const handled = row.event.isForClientsOnly ? undefined : await handle(work, row.event, row.number);
       if (handled === 'unfinished') endedAt = row.number - 1;
       else if (performance.now() > until && index < events.length - 1) endedAt = row.number;
-      if (endedAt !== undefined) break;
+      if (endedAt === undefined) continue;
+      handledCount = handled === 'unfinished' ? index : index + 1;
+      break;
     }
     if (events.length > 0) await options.finish?.(work);
-    const isFull = endedAt !== undefined || events.length === limit;
+    const isFull = endedAt !== undefined || mine.is_full;
     const last = endedAt ?? events.at(-1)?.number ?? 0;
     const through = Math.max(mine.position, isFull ? last : number);
     const isMoved = events.length > 0 || mine.position < dropped;
     if (isMoved) position.advance(work, through);
-    return { through, isFull, isMoved, isWaiting: number < (mine.end_number ?? number) };
+    return { through, isFull, isMoved, handledCount, isWaiting: number < (mine.end_number ?? number) };
   }
 
   function retryLater(realmId: number, ms: number): void {
-    setTimeout(() => hints.hint(realmId), ms).unref();
-  }
-
-  /** While events wait for a predecessor: tries again with growing delays, since it may run in another process. */
-  function awaitPredecessors(realmId: number, isWaiting: boolean): void {
-    const before = waiting.get(realmId);
-    if (!isWaiting) {
-      clearTimeout(before?.timer);
-      waiting.delete(realmId);
-    } else if (!before?.timer) {
-      const ms = before?.nextMs ?? firstDelayMs;
-      const timer = setTimeout(() => {
-        waiting.set(realmId, { nextMs: Math.min(2 * ms, pollMs) });
-        hints.hint(realmId, true);
-      }, ms).unref();
-      waiting.set(realmId, { nextMs: ms, timer });
-    }
-  }
-
-  function predecessorMoved(realmId: number): void {
-    if (waiting.has(realmId)) hints.hint(realmId, true);
+    setTimeout(() => hint(realmId), ms).unref();
   }
 
   /**

@@ -3,6 +3,8 @@ export interface RealmHints {
   hint(realmId: number, isAwaited?: boolean): void;
   /** Returns the hinted realms, and begins a new set. */
   take(): Set<number>;
+  /** Whether another realm is hinted. */
+  hasOther(realmId: number): boolean;
   /** Waits for hints, or for the next poll. `restMs`: gathers for at least this long, unless a request waits. */
   wait(restMs?: number): Promise<void>;
   /** Waits after a failure; ends early when the consumer stops. */
@@ -52,6 +54,7 @@ export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
       isAwaitedNow = false;
       return realms;
     },
+    hasOther: (realmId) => hinted.size > (hinted.has(realmId) ? 1 : 0),
     wait,
     waitAfterFailure: (ms) =>
       new Promise((resolve) => {

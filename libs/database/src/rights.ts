@@ -37,6 +37,7 @@ const logFunctions = [
     'read',
     'read_some',
     'read_types',
+    'read_some_types',
     'waiting_since',
     'last_number',
     'position',

@@ -78,7 +78,11 @@ export function createAppender(options: AppenderOptions): Appender {
     { isFromRecord, onWritten }: { isFromRecord: boolean; onWritten: Announce },
   ): Promise<[string, number]> {
     let answer: [string, number] = ['ok', entries.at(-1)?.number ?? 0];
+    let isFirst = true;
     for (const batch of batches(entries)) {
+      // Lets other work of the process run between batches.
+      if (!isFirst) await new Promise((resolve) => setImmediate(resolve));
+      isFirst = false;
       answer = await writeBatch(realmId, batch.entries, batch.data, { isFromRecord, onWritten });
       if (answer[0] === 'gap' || answer[0] === 'conflict') return answer;
     }

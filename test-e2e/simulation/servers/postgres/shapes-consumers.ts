@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 import { changed, rowsOf, type Shape } from './shape.ts';
-import { clockOf, readTypes, realmsOf, versionOf } from './shapes-log.ts';
+import { clockOf, readSomeTypes, readTypes, realmsOf, versionOf } from './shapes-log.ts';
 import { listOf } from './statement.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -12,15 +12,16 @@ const positionOf = (tx: Transaction, schema: string, realm: unknown, name: unkno
 
 function claim({ tx, values }: Call, schema: string) {
   const [realm, name] = values;
-  const [types, limit] = values.slice(-4);
+  const [types, limit, bytes] = values.slice(-3);
   const key = keyOf(realm, name);
   if (positionOf(tx, schema, realm, name) === undefined || !tx.tryLock(`${tableOf(schema)} ${key}`)) return rowsOf();
   const position = positionOf(tx, schema, realm, name) ?? 0;
   const clock = clockOf(tx, realm);
   if (!clock) return rowsOf();
   const read = { realm, after: position, through: clock.number, types: listOf<string>(types), limit: Number(limit) };
-  const events = readTypes(tx, read).map(({ number, event }) => ({ number, event: JSON.parse(event) }));
-  return rowsOf({ position, number: clock.number, dropped: clock.dropped, events });
+  const { found, isFull } = readSomeTypes(tx, read, Number(bytes));
+  const events = found.map(({ number, event }) => ({ number, event: JSON.parse(event) }));
+  return rowsOf({ position, number: clock.number, dropped: clock.dropped, events, is_full: isFull });
 }
 
 const tryAgeMs = 2_000;

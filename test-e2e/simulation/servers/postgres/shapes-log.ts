@@ -59,6 +59,18 @@ export function readTypes(tx: Transaction, { realm, after, through, types, limit
   return found;
 }
 
+/** The first of these events, up to a size. */
+export function readSomeTypes(tx: Transaction, read: TypesRead, maxBytes: number) {
+  const found: RecordedEvent[] = [];
+  let bytes = 0;
+  for (const event of readTypes(tx, read)) {
+    found.push(event);
+    bytes += Buffer.byteLength(event.event);
+    if (bytes >= maxBytes) break;
+  }
+  return { found, isFull: found.length >= read.limit || bytes >= maxBytes };
+}
+
 const storedVersion = (tx: Transaction, realm: unknown, key: string): number =>
   (tx.get(versionTable, `${realm} ${key}`)?.version as number | undefined) ?? 0;
 /** No server is promoted here, so the timeline adds nothing. */
