@@ -1,4 +1,4 @@
-import { idsOf } from '@natter/contracts';
+import { idsOf, type PersonChange } from '@natter/contracts';
 import { createBatcher, type Database, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -18,6 +18,9 @@ const personRow = z.object({
   is_bot: z.boolean(),
   presence_enabled: z.boolean(),
 });
+
+/** The fields of a change of a user that the projection keeps. */
+const kept = ['new_email', 'email', 'is_active'] as const satisfies (keyof PersonChange)[];
 
 /** Maintains the projections of users and realms; after a commit, reports users who began or stopped sharing their presence. */
 export function peopleConsumer(owner: Owner, onSharing: (realmId: number, userId: number) => void): void {
@@ -53,6 +56,7 @@ export function peopleConsumer(owner: Owner, onSharing: (realmId: number, userId
           ON CONFLICT DO NOTHING`);
       },
       'realm_user/update': async (work, { body: { person } }) => {
+        if (!kept.some((name) => name in person)) return;
         const email = person.new_email ?? person.email;
         await work.run(sql.unsafe`
           UPDATE presence.person SET email = coalesce(${email ?? null}, email), is_active = coalesce(${person.is_active ?? null}, is_active)

@@ -1,6 +1,7 @@
 import { type Client, connected, copyRow, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { channel } from '../channels/setting.ts';
+import { whileConsumerIsHeld } from '../held-consumer.ts';
 
 let realm: Realm;
 let at: number;
@@ -103,4 +104,29 @@ test('lists of muted topics are sent again after a change of a channel only if t
   await owner.ok('PATCH', `/streams/${id}`, { new_name: 'with a new name' });
   expect((await queue.next(() => true)).muted_topics.map(([name]: Json) => name)).toContain('with a new name');
   expect(await eventsAfter(before, 'mutes_ended')).toBe(1);
+});
+
+test('a user gets one list of muted topics for all changes that follow one another quickly', async () => {
+  const { owner, member } = realm;
+  const id = await channel(owner, [owner, member]);
+  const sent = await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 'first', content: 'x' });
+  await member.ok('POST', '/user_topics', { stream_id: id, topic: 'first', visibility_policy: 1 });
+  const queue = await member.queue({ event_types: ['muted_topics'] });
+  const last = await whileConsumerIsHeld(
+    { realmId: realm.id, schema: 'messaging', name: 'ended-mutes' },
+    60_000,
+    async () => {
+      const before = await send(owner, 'other', 'x');
+      for (const topic of ['second', 'third', 'fourth'])
+        await owner.ok('PATCH', `/messages/${sent.id}`, { topic, propagate_mode: 'change_all' });
+      expect(await eventsAfter(before, 'mutes_ended')).toBe(3);
+      return before;
+    },
+  );
+  const { muted_topics } = await queue.next(() => true);
+  expect(muted_topics.map(([, topic]: Json) => topic)).toContain('fourth');
+  // A second change shows that no further list was sent.
+  await owner.ok('PATCH', `/messages/${sent.id}`, { topic: 'fifth', propagate_mode: 'change_all' });
+  await queue.next(() => true);
+  expect(await eventsAfter(last, 'muted_topics')).toBe(2);
 });

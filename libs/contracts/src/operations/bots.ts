@@ -13,6 +13,8 @@ export const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, em
 const stream = text(string(1_000).optional());
 const file = text(pictureBase64.describe('A picture of the bot.').optional());
 const pictureWeight = (params: { file?: string | undefined }): number => (params.file === undefined ? 0 : 2);
+/** The added weight of a change of role: the user, or bot, sees other users, channels and addresses. */
+export const roleWeight = (role: number | undefined): number => (role === undefined ? 0 : 20);
 const settings = {
   default_sending_stream: stream,
   default_events_register_stream: stream,
@@ -96,7 +98,7 @@ export const botOperations = {
     http: { method: 'PATCH', path: '/bots/{bot_id}' },
     role: 'member',
     weight: 3,
-    weigh: pictureWeight,
+    weigh: (params) => pictureWeight(params) + roleWeight(params.role),
     summary: "Change a bot's name, picture, role, owner or settings.",
     params: {
       bot_id,

@@ -102,8 +102,10 @@ export const realmOperations = {
     http: { method: 'PATCH', path: '/realm' },
     role: 'administrator',
     weight: 3,
-    // A limit of the users that guests see is tried first, which reads all subscriptions and direct conversations.
-    weigh: ({ can_access_all_users_group }) => (can_access_all_users_group === undefined ? 0 : 20),
+    // A limit of the users that guests see is tried first, which reads all subscriptions and direct conversations. Another
+    // waiting period may move all members into the group of full members, or out of it.
+    weigh: ({ can_access_all_users_group, waiting_period_threshold }) =>
+      (can_access_all_users_group === undefined ? 0 : 20) + (waiting_period_threshold === undefined ? 0 : 50),
     summary: 'Change settings and permissions of the organization.',
     params: {
       ...settingParams,

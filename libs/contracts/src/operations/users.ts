@@ -3,7 +3,7 @@ import { id, list, object, string, trimmed } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, json, text } from '../model/param.ts';
 import { realmPolicySchema, realmUrlSchema } from '../model/realm-policy.ts';
-import { botFetchTypes } from './bots.ts';
+import { botFetchTypes, roleWeight } from './bots.ts';
 import { collectionFetchTypes } from './collections.ts';
 import { credentialOperations } from './credentials.ts';
 import { emailAddress } from './email-address.ts';
@@ -126,7 +126,7 @@ export const userOperations = {
     role: 'administrator',
     summary: "Change a user's name, role, profile or address, by ID or by address.",
     weight: 2,
-    weigh: ({ profile_data }) => profileDataWeight(profile_data),
+    weigh: ({ profile_data, role }) => profileDataWeight(profile_data) + roleWeight(role),
     params: {
       user_id_or_email: text(string(1_000)),
       full_name: text(string(1_000).optional()),

@@ -1,4 +1,4 @@
-import { badRequest, maxId, perRequest } from '@natter/contracts';
+import { badRequest, maxId, type PersonChange, perRequest } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -15,6 +15,9 @@ const personRow = z.object({
 });
 export type Person = z.infer<typeof personRow>;
 
+/** The fields of a change that the projection keeps. */
+const kept = ['full_name', 'is_active', 'new_email', 'avatar_url'] as const satisfies (keyof PersonChange)[];
+
 /** Maintains the projection of names and addresses. */
 export function peopleConsumer(owner: Owner): void {
   owner.consume({
@@ -29,6 +32,7 @@ export function peopleConsumer(owner: Owner): void {
         await addOutgoingWebhook(work, person);
       },
       'realm_user/update': async (work, { body: { person } }) => {
+        if (!kept.some((name) => name in person)) return;
         await work.run(sql.unsafe`
           UPDATE messaging.person SET full_name = coalesce(${person.full_name ?? null}, full_name), is_active = coalesce(${person.is_active ?? null}::boolean, is_active),
             email = coalesce(${person.new_email ?? null}, email), avatar_url = coalesce(${person.avatar_url ?? null}, avatar_url)

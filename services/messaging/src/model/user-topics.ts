@@ -61,10 +61,10 @@ const replaces = sql.fragment`(realm_id, user_id, channel_id, topic_key) DO UPDA
 const upsertTopic = (realmId: number, preference: TopicPreference): Query =>
   sql.unsafe`${insertTopic(realmId, preference)} ON CONFLICT ${replaces}`;
 
-/** Users whose lists of mutes one transaction reads and announces. */
-const usersAtOnce = 50;
+/** Users whose lists of mutes one statement reads, and one event names. */
+export const usersAtOnce = 50;
 
-/** Has the lists of mutes of these users announced after the commit, with a few statements for all of them. */
+/** Has the lists of mutes of these users announced some time after the commit, once for all changes until then. */
 export function announceMutes(work: Work, userIds: readonly number[]): void {
   for (let from = 0; from < userIds.length; from += usersAtOnce)
     work.emit(mutesEnded(userIds.slice(from, from + usersAtOnce)));

@@ -2,7 +2,7 @@ import { badRequest, limits, topicOfName, topicOperations, totals } from '@natte
 import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import type { ChannelAccess } from '../model/channel-access.ts';
-import { emitMutedTopics, type Place, topicRow, visibility, writeTopic } from '../model/user-topics.ts';
+import { emitMutedTopics, type Place, topicRow, usersAtOnce, visibility, writeTopic } from '../model/user-topics.ts';
 
 /** Per-user preferences of topics (inherit, muted, unmuted, followed), and the older mutes. */
 export function userTopicHandlers(access: ChannelAccess): Handlers {
@@ -54,14 +54,32 @@ export async function setTopic(work: Work, userId: number, { channelId, topic }:
 
 /**
  * Notifies clients that support only mutes of lists that changed otherwise: by sends, moves, channels, subscriptions or roles.
+ * Only the newest list of a user counts, so a transaction emits one for all changes that it handles.
  */
 export function mutedTopicsConsumer(owner: Owner): void {
+  /** The users whom the events of a transaction name. */
+  const named = new WeakMap<Work, Set<number>>();
   owner.consume({
     name: 'ended-mutes',
-    // Each event names many users, who are locked until the transaction ends.
-    batchSize: 4,
+    // Repeated changes within this time cause one list.
+    gatherMs: 1_000,
     on: {
-      mutes_ended: (work, { note }) => emitMutedTopics(work, note.user_ids),
+      mutes_ended: async (work, { note }) => {
+        const users = named.get(work) ?? new Set();
+        const more = note.user_ids.filter((id) => !users.has(id));
+        if (users.size > 0 && users.size + more.length > usersPerTransaction) return 'unfinished';
+        for (const id of more) users.add(id);
+        named.set(work, users);
+        return undefined;
+      },
+    },
+    finish: async (work) => {
+      const users = [...(named.get(work) ?? [])];
+      for (let from = 0; from < users.length; from += usersAtOnce)
+        await emitMutedTopics(work, users.slice(from, from + usersAtOnce));
     },
   });
 }
+
+/** They are locked until the transaction ends, and the list of each may be long. */
+const usersPerTransaction = 500;

@@ -60,7 +60,7 @@ export async function announceEmail(work: Work, before: AccountRow): Promise<Acc
   return row;
 }
 
-/** A user whose role changed sees other addresses than before. */
+/** A user whose role changed sees other addresses than before. Consumers know the addresses and pictures already. */
 export async function announceEmailsTo(work: Work, userId: number, before: number, after: number): Promise<void> {
   const rows = await work.any(sql.type(accountRow)`
     SELECT ${accountColumns} FROM users.account
@@ -70,11 +70,10 @@ export async function announceEmailsTo(work: Work, userId: number, before: numbe
     const sees = canSeeEmail(row, { userId, role: after });
     if (saw === sees) continue;
     const person = { user_id: row.id, delivery_email: sees ? row.email : null };
-    const note = { delivery_email: row.email };
-    const audience = { users: idSet([userId]) };
-    work.emit({ type: 'realm_user', op: 'update', body: { person }, audience, note });
+    const to = { audience: { users: idSet([userId]) }, isForClientsOnly: true } as const;
+    work.emit({ type: 'realm_user', op: 'update', body: { person }, ...to });
     if (sees || row.avatar_token !== null) continue;
     const pictured = { user_id: row.id, ...pictureFields(row) };
-    work.emit({ type: 'realm_user', op: 'update', body: { person: pictured }, audience });
+    work.emit({ type: 'realm_user', op: 'update', body: { person: pictured }, ...to });
   }
 }

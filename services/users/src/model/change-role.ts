@@ -33,16 +33,20 @@ export async function changeRole(
   await renewLeakedKeys(work, seal);
 }
 
-/** Sets a role that was checked; the user's bots are lowered with it, and lose the rights that owners granted. */
+/**
+ * Sets a role that was checked; the user's bots are lowered with it, and lose the rights that owners granted. Clients of a
+ * bot get no events about users and addresses that they see from now on or no longer, like those of lowered bots: there may
+ * be thousands, and a member may change the role of the own bot again and again. A new register shows them.
+ */
 export async function setRole(work: Work, row: AccountRow, role: number): Promise<void> {
-  const sawFewer = await hiddenOf(work, row.id);
+  const sawFewer = await hiddenOf(work, row);
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
   emitPerson(work, { user_id: row.id, role });
   await moveToRole(work, [row.id], role);
   // Addresses are announced for users that the client knows in full: before they are hidden, or after they are shown.
   if (role !== roles.guest) await announceGained(work, sawFewer);
-  await announceEmailsTo(work, row.id, row.role, role);
-  if (role === roles.guest) await announceLost(work, await hiddenOf(work, row.id));
+  if (!row.is_bot) await announceEmailsTo(work, row.id, row.role, role);
+  if (role === roles.guest) await announceLost(work, await hiddenOf(work, row));
   const wasAdministrator = row.role <= roles.administrator;
   const isAdministrator = role <= roles.administrator;
   if (wasAdministrator !== isAdministrator)
@@ -52,9 +56,9 @@ export async function setRole(work: Work, row: AccountRow, role: number): Promis
   await lowerBots(work, row.id, role);
 }
 
-/** Users are hidden from guests only. */
-const hiddenOf = async (work: Work, userId: number): Promise<Pairs[]> =>
-  (await limitsGuests(work, work.realmId)) ? [await hiddenPeople(work, work.realmId, { guests: [userId] })] : [];
+/** The users who are hidden from a person; nobody is hidden from non-guests. None for a bot, which is not notified. */
+const hiddenOf = async (work: Work, { id, is_bot }: AccountRow): Promise<Pairs[]> =>
+  !is_bot && (await limitsGuests(work, work.realmId)) ? [await hiddenPeople(work, work.realmId, { guests: [id] })] : [];
 
 /** Owners are locked, so that two of them cannot demote each other simultaneously. */
 export async function isLastOwner(work: Work, userId: number): Promise<boolean> {

@@ -35,6 +35,8 @@ export const includeSubscribers = textOrJson(
 const subscriptionsPerUnit = 500;
 const subscriptionWeight = (channels: number, users: number | undefined): number =>
   (channels * Math.max(users ?? 1, 1)) / subscriptionsPerUnit;
+/** The number of named channels that have the weight of one request: each may be new, and then has events and a notice. */
+const newChannelsPerUnit = 10;
 
 export const subscriptionOperations = {
   subscribe: operation({
@@ -44,7 +46,8 @@ export const subscriptionOperations = {
     role: 'member',
     summary: 'Subscribe users to channels, creating those that do not exist.',
     weight: 5,
-    weigh: ({ subscriptions, principals }) => subscriptionWeight(subscriptions.length, principals?.length),
+    weigh: ({ subscriptions, principals }) =>
+      subscriptionWeight(subscriptions.length, principals?.length) + subscriptions.length / newChannelsPerUnit,
     params: {
       subscriptions: json(
         wantedChannels.describe('The channels to subscribe to. Those that do not exist are created.'),
@@ -99,7 +102,8 @@ export const subscriptionOperations = {
     http: { method: 'PATCH', path: '/users/me/subscriptions' },
     summary: 'Subscribe and unsubscribe oneself in one request.',
     weight: 5,
-    weigh: ({ add, delete: removed }) => subscriptionWeight(add.length + removed.length, 1),
+    weigh: ({ add, delete: removed }) =>
+      subscriptionWeight(add.length + removed.length, 1) + add.length / newChannelsPerUnit,
     params: {
       add: json(wantedChannels.default([]).describe('The channels to subscribe to.')),
       delete: json(channelNames.default([]).describe('The names of the channels to unsubscribe from.')),
