@@ -5,8 +5,8 @@ import type { Exported, Sources } from './layout.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** All sources, by their path in the repository: those in TypeScript, or those whose names match `names`. */
-export function readSources(names = /\.tsx?$/): Sources {
+/** All sources, by their path in the repository: programs and style sheets, or files whose names match `names`. */
+export function readSources(names = /\.(?:[cm]?[jt]sx?|css)$/): Sources {
   const paths = ['services', 'libs', 'deploy', 'test-e2e'].flatMap((folder) => filesBelow(folder, names));
   return new Map(paths.map((path) => [path, readFileSync(root + path, 'utf8')]));
 }
