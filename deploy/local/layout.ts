@@ -3,80 +3,95 @@ import { posix } from 'node:path';
 /** Source files by their path in the repository. */
 export type Sources = ReadonlyMap<string, string>;
 
+/** The file behind each name that packages export, such as `@natter/web/build`. */
+export type Exported = ReadonlyMap<string, string>;
+
+interface Import {
+  file: string;
+  /** As written. */
+  name: string;
+  target: string;
+}
+
 const importing =
-  /^\s*(?:import|export)\b[^;'"`]*?\bfrom\s+'(\.[^']+)'|^\s*import\s+'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/gm;
+  /^\s*(?:import|export)\b[^;'"`]*?\bfrom\s+'([^']+)'|^\s*import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
 const handling = /\bhandle(?:Write|Stored)?\(/;
 
 /**
  * Folders of the gateway and the web client are layers, not features: they may import each other as long as there is no cycle.
  */
-const layered = new Set(['gateway', 'web']);
+const layered = new Set(['services/gateway', 'services/web']);
 
 /**
- * Finds violations of the rules of `docs/architecture/layout.md`: cycles of files and of folders, and in services
- * imports between features, imports of files that lie above, and handlers in `model/`. Tests count as files of their
- * folder.
+ * Finds violations of the rules of `docs/architecture/layout.md`: cycles of packages, of folders and of files, imports
+ * that leave a service or a lib in another way than by the name of a lib, and in services imports between features,
+ * imports of files that lie above, and handlers in `model/`. Tests count as files of their folder.
  */
-export function layoutFaults(sources: Sources): string[] {
-  const services = new Map<string, Map<string, string>>();
-  const others = new Map<string, string[]>();
-  for (const [path, text] of sources) {
-    const [, service = '', file] = /^services\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
-    if (file !== undefined) services.set(service, (services.get(service) ?? new Map()).set(file, text));
-    else others.set(path, importsOf(path, text));
-  }
+export function layoutFaults(sources: Sources, exported: Exported): string[] {
+  const imports = [...sources].flatMap(([file, text]) => importsOf(file, text, exported));
   return [
-    ...[...services].flatMap(([service, files]) =>
-      faultsOf(service, files).map((fault) => `services/${service}/src: ${fault}`),
-    ),
-    ...cyclesIn(others),
-  ];
-}
-
-function faultsOf(service: string, files: Sources): string[] {
-  const imports = new Map([...files].map(([file, text]) => [file, importsOf(file, text)]));
-  const edges = [...imports].flatMap(([file, targets]) => targets.map((target) => [file, target] as const));
-  return [
-    ...edges.flatMap(([file, target]) => importFault(service, file, target) ?? []),
-    ...[...files]
+    ...imports.flatMap((one) => boundaryFault(one) ?? featureFault(one) ?? []),
+    ...[...sources]
       .filter(([file, text]) => featureOf(file) === 'model' && handling.test(text))
       .map(([file]) => `${file} handles an operation in model/`),
     ...cyclesIn(imports),
   ];
 }
 
-/** Cycles of files, and of folders whose files import each other. */
-function cyclesIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
-  const folders = new Map<string, Set<string>>();
-  for (const [file, targets] of imports) {
-    const from = posix.dirname(file);
-    const imported = folders.get(from) ?? new Set();
-    folders.set(from, imported);
-    for (const to of targets.map((target) => posix.dirname(target))) if (to !== from) imported.add(to);
-  }
-  return [
-    ...cyclesOf(imports).map((cycle) => `cycle of files: ${cycle.join(' ')}`),
-    ...cyclesOf(folders).map((cycle) => `cycle of folders: ${cycle.join(' ')}`),
-  ];
+/** Services and libs import each other's code only by the name of a lib. Tools and tests may import any file. */
+function boundaryFault({ file, name, target }: Import): string | undefined {
+  const [from, to] = [packageOf(file), packageOf(target)];
+  if (from === to || !/^(?:services|libs)\//.test(from)) return undefined;
+  if (to.startsWith('services/'))
+    return `${file} imports ${name} of ${from.startsWith('libs/') ? 'a' : 'another'} service`;
+  return name.startsWith('.') ? `${file} imports ${name} of another package by its path` : undefined;
 }
 
-function importFault(service: string, file: string, target: string): string | undefined {
+function featureFault({ file, target }: Import): string | undefined {
   const [from, to] = [featureOf(file), featureOf(target)];
-  if (from === undefined || from === to) return undefined;
-  if (to === undefined) return `${file} imports ${target}, which lies above it`;
-  if (layered.has(service) || to === 'model') return undefined;
-  return from === 'model'
+  if (!from || from === to || packageOf(file) !== packageOf(target)) return undefined;
+  if (to === '') return `${file} imports ${target}, which lies above it`;
+  if (layered.has(packageOf(file)) || to === 'model') return undefined;
+  return from === 'model' || to === undefined
     ? `${file} imports ${target}, which lies above it`
     : `${file} imports ${target} of another feature`;
 }
 
-/** The folder below `src/`; none for files that wire the service. */
-const featureOf = (file: string): string | undefined => (file.includes('/') ? file.split('/')[0] : undefined);
+/** The folder of the package that a file belongs to. */
+const packageOf = (file: string): string => /^(?:(?:services|libs|deploy)\/)?[^/]+/.exec(file)?.[0] ?? file;
 
-const importsOf = (file: string, text: string): string[] =>
-  [...text.matchAll(importing)].map(([, named, bare, dynamic]) =>
-    posix.join(posix.dirname(file), named ?? bare ?? dynamic ?? ''),
-  );
+/** The folder of a service below `src/`; empty for files that wire the service, none outside `src/`. */
+function featureOf(file: string): string | undefined {
+  const inService = /^services\/[^/]+\/src\/(?:([^/]+)\/)?/.exec(file);
+  return inService ? (inService[1] ?? '') : undefined;
+}
+
+function importsOf(file: string, text: string, exported: Exported): Import[] {
+  return [...text.matchAll(importing)].flatMap(([, named, bare, dynamic]) => {
+    const name = named ?? bare ?? dynamic ?? '';
+    const target = name.startsWith('.') ? posix.join(posix.dirname(file), name) : exported.get(name);
+    return target === undefined ? [] : [{ file, name, target }];
+  });
+}
+
+/** Cycles of files, and of the folders and packages whose files import each other. */
+function cyclesIn(imports: readonly Import[]): string[] {
+  const cycles = (what: string, placeOf: (file: string) => string): string[] =>
+    cyclesOf(graphOf(imports, placeOf)).map((cycle) => `cycle of ${what}: ${cycle.join(' ')}`);
+  return [...cycles('files', (file) => file), ...cycles('folders', posix.dirname), ...cycles('packages', packageOf)];
+}
+
+/** The places of files, each with the other places that its files import. */
+function graphOf(imports: readonly Import[], placeOf: (file: string) => string): Map<string, Set<string>> {
+  const graph = new Map<string, Set<string>>();
+  for (const { file, target } of imports) {
+    const [from, to] = [placeOf(file), placeOf(target)];
+    const imported = graph.get(from) ?? new Set();
+    graph.set(from, imported);
+    if (to !== from || file === target) imported.add(to);
+  }
+  return graph;
+}
 
 /** Groups of nodes that reach each other. */
 function cyclesOf(graph: ReadonlyMap<string, Iterable<string>>): string[][] {

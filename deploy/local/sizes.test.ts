@@ -17,6 +17,27 @@ test('lint fails on a file of more than 300 lines, and on a test of more than 42
   expect(faultsOf('libs/x/src/a.test.ts', lines(421))).toEqual(['libs/x/src/a.test.ts has 421 lines; at most 420']);
 });
 
+test('lint fails on a style sheet of more than 450 lines, and measures JavaScript like TypeScript', () => {
+  const rules = (count: number) => lines(count, 'a { color: red; }');
+  expect(faultsOf('services/web/src/ui/a.css', rules(450))).toEqual([]);
+  expect(faultsOf('services/web/src/ui/a.css', rules(451))).toEqual([
+    'services/web/src/ui/a.css has 451 lines; at most 450',
+  ]);
+  for (const path of ['services/gateway/docs-assets/docs.js', 'deploy/local/bootstrap.mjs'])
+    expect(faultsOf(path, `function send() {\n${lines(299)}}\n`)).toEqual([
+      `${path} has 301 lines; at most 300`,
+      `${path}:1 send has 301 lines of its own; at most 60`,
+    ]);
+});
+
+test('sources are programs and style sheets', () => {
+  const paths = [...readSources().keys()];
+  expect(paths).toContain('deploy/local/bootstrap.mjs');
+  expect(paths).toContain('services/gateway/docs-assets/docs.js');
+  expect(paths).toContain('services/web/src/main.tsx');
+  expect(paths).toContain('services/web/src/ui/base.css');
+});
+
 test('lint fails on a function of more than 60 lines of its own', () => {
   const declared = (count: number) => `function send() {\n${lines(count - 2)}}\n`;
   expect(faultsOf('a.ts', declared(60))).toEqual([]);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import type { Linkifier } from './context.ts';
 import { expandTemplate } from './url-template.ts';
@@ -26,30 +27,20 @@ const MAY_PRECEDE = /[\s'"(,:<]/;
 /** The group that contains the match without its surroundings. */
 const MATCH = 2;
 
-/** Ordered by last use, the oldest first. All organizations share it. */
-const programs = new Map<string, RE2JS | undefined>();
-let cachedSize = 0;
+/** Without a program if the pattern is unusable. All organizations share the cache. */
+const compiled = new LRUCache<string, { program: RE2JS | undefined }>({
+  maxSize: MAX_CACHED_SIZE,
+  sizeCalculation: ({ program }) => program?.programSize() ?? 1,
+});
 
 /** Undefined if the pattern is invalid, too large or not in RE2's syntax (no lookaround, no back references). */
 export function compileLinkifier(pattern: string): RE2JS | undefined {
-  if (programs.has(pattern)) {
-    const known = programs.get(pattern);
-    programs.delete(pattern);
-    programs.set(pattern, known);
-    return known;
-  }
+  const known = compiled.get(pattern);
+  if (known) return known.program;
   const program = compile(pattern);
-  cachedSize += sizeOf(program);
-  for (const [oldest, dropped] of programs) {
-    if (cachedSize <= MAX_CACHED_SIZE) break;
-    programs.delete(oldest);
-    cachedSize -= sizeOf(dropped);
-  }
-  programs.set(pattern, program);
+  compiled.set(pattern, { program });
   return program;
 }
-
-const sizeOf = (program: RE2JS | undefined): number => program?.programSize() ?? 1;
 
 function compile(pattern: string): RE2JS | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH) return undefined;

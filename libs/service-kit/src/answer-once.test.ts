@@ -1,7 +1,7 @@
 import { badRequest, ChatError, operations } from '@natter/contracts';
+import released from '@natter/contracts/released-requests' with { type: 'json' };
 import type { Answer, Answers, Claim } from '@natter/database';
 import { expect, test } from 'vitest';
-import released from '../../contracts/released-requests.json' with { type: 'json' };
 import { answerOnce, claimBesideOther } from './answer-once.ts';
 import { fingerprintOf } from './released-requests.ts';
 

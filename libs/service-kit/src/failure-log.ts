@@ -1,5 +1,6 @@
 import { badRequest, ChatError, mayAnswer, type Operation, unavailable } from '@natter/contracts';
 import { isServerTrouble, sqlState } from '@natter/database';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from './logging.ts';
 
 /** Logs why a request failed if the server is the cause, and returns the error for the caller. */
@@ -34,14 +35,13 @@ export function createFailureLog(): (error: unknown, operation: Operation, reque
 
 /** Number of suppressed lines of a kind since the last logged one; undefined if one was logged within a second. */
 function onceASecond(): (kind: string) => number | undefined {
-  const said = new Map<string, { at: number; unsaid: number }>();
+  const said = new LRUCache<string, { at: number; unsaid: number }>({ max: 1_000 });
   return (kind) => {
     const last = said.get(kind);
     if (last && performance.now() - last.at < 1_000) {
       last.unsaid++;
       return undefined;
     }
-    if (said.size > 1_000) said.clear();
     said.set(kind, { at: performance.now(), unsaid: 0 });
     return last?.unsaid ?? 0;
   };

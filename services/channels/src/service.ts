@@ -1,11 +1,5 @@
-import {
-  commonConfig,
-  createRealmPolicies,
-  createUserVisibility,
-  openOwner,
-  type Process,
-  type Running,
-} from '@natter/service-kit';
+import { createRealmPolicies, createUserVisibility } from '@natter/realm-policy';
+import { commonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
 import { z } from 'zod';
 import { startDailyCount } from './activity/daily-count.ts';
 import { messagesConsumer } from './activity/messages-consumer.ts';

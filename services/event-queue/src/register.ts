@@ -20,10 +20,10 @@ import {
   usersFetchTypes,
 } from '@natter/contracts';
 import { exportSnapshot, pause, sql } from '@natter/database';
+import { createRealmPolicies } from '@natter/realm-policy';
 import {
   type Bus,
   type Context,
-  createRealmPolicies,
   type Handlers,
   handleWrite,
   JsonPieces,

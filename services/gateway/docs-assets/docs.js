@@ -15,10 +15,7 @@ function element(tag, attributes = {}, ...content) {
   return made;
 }
 
-/**
- * @param {string} text
- * @param {() => void} onClick
- */
+/** @param {string} text @param {() => void} onClick */
 function button(text, onClick) {
   const made = element('button', { type: 'button' }, text);
   made.addEventListener('click', onClick);
@@ -56,8 +53,11 @@ function addSearch() {
   const input = element('input', { type: 'search', 'aria-label': 'Search', placeholder: 'Search ( / )' });
   const results = element('ul', { class: 'results', 'aria-label': 'Results' });
   const count = element('p', { role: 'status', class: 'refused' });
-  results.hidden = true;
-  count.hidden = true;
+  const close = () => {
+    results.hidden = true;
+    count.hidden = true;
+  };
+  close();
   const form = element('form', { role: 'search', class: 'search' }, input, results, count);
   header.append(form);
   const show = async () => {
@@ -72,10 +72,6 @@ function addSearch() {
     results.hidden = found.length === 0;
     count.hidden = found.length > 0 || asked.trim() === '';
     count.textContent = count.hidden ? '' : 'Nothing was found.';
-  };
-  const close = () => {
-    results.hidden = true;
-    count.hidden = true;
   };
   input.addEventListener('input', show);
   input.addEventListener('focus', show);

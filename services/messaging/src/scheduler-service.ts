@@ -1,8 +1,7 @@
 import { type Database, deleteInBatches, sql } from '@natter/database';
+import { createRealmPolicies, createUserVisibility } from '@natter/realm-policy';
 import {
   commonConfig,
-  createRealmPolicies,
-  createUserVisibility,
   durationSetting,
   Histogram,
   type Logger,

@@ -1,13 +1,7 @@
-import {
-  createFileStore,
-  createRealmPolicies,
-  createUserVisibility,
-  type Owner,
-  openOwner,
-  type Process,
-  type Running,
-} from '@natter/service-kit';
+import { createRealmPolicies, createUserVisibility } from '@natter/realm-policy';
+import { type Owner, openOwner, type Process, type Running } from '@natter/service-kit';
 import { uploadHandlers } from './attachments/attachments.ts';
+import { createFileStore } from './attachments/file-store.ts';
 import { resumableUploadHandlers, sweepResumableUploads } from './attachments/resumable-uploads.ts';
 import { draftHandlers } from './drafts/drafts.ts';
 import { externalContentHandlers } from './external-content/external-content.ts';
@@ -73,7 +67,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   const renderContent = createRenderContent({ ...owner, access }, policies, userVisibility);
   const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
   const onSweepError = (error: unknown) => process.log.warn({ err: error }, 'deleting unfinished uploads failed');
-  const files = createFileStore(owner.database, 'messaging', {
+  const files = createFileStore(owner.database, {
     onError: onSweepError,
     requireRoom: async (realmId, size) => {
       const taken = [spaceTaken(owner.database, realmId), files.unkeptBytes(owner.database, realmId)];

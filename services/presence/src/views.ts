@@ -9,7 +9,8 @@ import {
   userOperations,
 } from '@natter/contracts';
 import type { Database } from '@natter/database';
-import { type Bus, createRealmPolicies, createUserVisibility, limitsGuests } from '@natter/service-kit';
+import { createRealmPolicies, createUserVisibility, limitsGuests } from '@natter/realm-policy';
+import type { Bus } from '@natter/service-kit';
 import { everybody, type Person } from './people.ts';
 
 /** Presence by user ID, or by address for older clients. */

@@ -10,7 +10,22 @@ import { language, markPage, preferredNow, t } from './text/text.ts';
 import { App } from './ui/app.tsx';
 import { narrowOfPath } from './ui/links.ts';
 import { applyTheme } from './ui/theme.ts';
-import './ui/styles.css';
+// Of two rules that match alike, the later one applies: the order of these files is part of the look.
+import './ui/base.css';
+import './ui/message-tools.css';
+import './ui/unlisted.css';
+import './ui/dialog.css';
+import './ui/message-editor.css';
+import './ui/inbox.css';
+import './ui/search.css';
+import './ui/notice.css';
+import './ui/sidebar.css';
+import './ui/menu.css';
+import './ui/conversation.css';
+import './ui/reactions.css';
+import './ui/message.css';
+import './ui/content.css';
+import './ui/narrow.css';
 import './ui/code.css';
 
 applyTheme();

@@ -2,16 +2,8 @@ import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
 import { isAdministrator, isRefusal, type RealmPermission, realmPermissions } from '@natter/contracts';
 import { type Database, type Executor, readVersions, sqlState, VersionsChanged, type Work } from '@natter/database';
 import { isPermitted } from '@natter/permissions';
-import {
-  type Bus,
-  type Owner,
-  type RealmPolicies,
-  realmVersions,
-  type UserContext,
-  type UserVisibility,
-  type WriteContext,
-  type Writing,
-} from '@natter/service-kit';
+import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/realm-policy';
+import type { Bus, Owner, UserContext, WriteContext, Writing } from '@natter/service-kit';
 import type { Directory } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
 import type { NoteSeen } from './seen.ts';

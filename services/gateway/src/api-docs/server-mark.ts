@@ -1,4 +1,4 @@
-import { pngOf } from '@natter/service-kit';
+import { pngOf } from '@natter/png';
 
 /** The numbers below have the units of the mark, of which it has this many in each direction. */
 const units = 64;

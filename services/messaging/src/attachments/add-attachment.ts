@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type ChatError, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
-import type { FileStore } from '@natter/service-kit';
 import { z } from 'zod';
 import { attachmentEvent, requireSpace, spaceTaken } from '../model/files/attachment-row.ts';
+import type { FileStore } from './file-store.ts';
 import { typeOf } from './served-as.ts';
 
 export interface UploadLimits {

@@ -1,12 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { badRequest, missing, type Page, uploadOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type FileStore, type Handlers, handle, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
+import { type Handlers, handle, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { attachmentRemoved, attachmentsOf, spaceUsed } from '../model/files/attachment-row.ts';
 import { type FileRow, findFile, mayGet } from '../model/files/file-access.ts';
 import type { Reading } from '../model/reading/reader.ts';
 import { addAttachment, inPath, mib, tooLargeText, type UploadLimits } from './add-attachment.ts';
+import type { FileStore } from './file-store.ts';
 import { servedAs } from './served-as.ts';
 
 const urlSeconds = 60;

@@ -9,9 +9,10 @@ import {
   type Work,
   withoutDeadline,
 } from '@natter/database';
-import { type FileStore, type Handlers, handle, handleWrite, type Owner, repeat } from '@natter/service-kit';
+import { type Handlers, handle, handleWrite, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { addAttachment, mib, requireRoomForFile, tooLargeText, type UploadLimits } from './add-attachment.ts';
+import type { FileStore } from './file-store.ts';
 import { describedBy } from './tus-metadata.ts';
 import { requirePersonsSpace, requireQuota, tooLarge, unfinishedOf, uploadsOf } from './unfinished-space.ts';
 

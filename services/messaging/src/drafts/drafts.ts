@@ -9,7 +9,8 @@ import {
   type WrittenDraft,
 } from '@natter/contracts';
 import { lockFor, requireRoom, sql, VersionsChanged, type Work } from '@natter/database';
-import { type Handlers, handle, handleWrite, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
+import type { RealmPolicies, UserVisibility } from '@natter/realm-policy';
+import { type Handlers, handle, handleWrite } from '@natter/service-kit';
 import { draftColumns, draftQuery, draftsAdded, draftsOf, draftUpdated } from '../model/draft-row.ts';
 import { isOn, isSettingWaiting } from '../model/personal-settings.ts';
 import { type CheckedDraft, checkDraft, type DraftSources } from './checked-draft.ts';

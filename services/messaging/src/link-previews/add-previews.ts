@@ -1,6 +1,7 @@
 import { type BodyOf, idSet, type RequestMeta } from '@natter/contracts';
 import { type Database, sql, VersionsChanged, type Work } from '@natter/database';
-import { type Background, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
+import { type RealmPolicies, realmVersions } from '@natter/realm-policy';
+import type { Background, Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache, PostingRules } from '../model/channel-cache.ts';

@@ -1,6 +1,7 @@
 import { badRequest, messageChangeOperations } from '@natter/contracts';
 import { sql, VersionsChanged } from '@natter/database';
-import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
+import { type RealmPolicies, realmVersions } from '@natter/realm-policy';
+import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';

@@ -1,6 +1,7 @@
 import { badRequest, messageChangeOperations, topicOfName } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { type Handlers, handleWrite, type Owner, realmVersions } from '@natter/service-kit';
+import { realmVersions } from '@natter/realm-policy';
+import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { lockMessages } from '../model/changes/lock-messages.ts';
 import { removeMessages } from '../model/changes/remove-messages.ts';

@@ -1,6 +1,7 @@
 import { badRequest, emptyTopicDisplayName, maxHistoryBytes, messageChangeOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
+import type { RealmPolicies } from '@natter/realm-policy';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import type { MessageAccess } from '../model/message-access.ts';
 import { editSnapshots, editsOf } from '../model/reading/edit-snapshots.ts';

@@ -1,5 +1,6 @@
 import { badRequest, messageChangeOperations } from '@natter/contracts';
-import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
+import type { RealmPolicies } from '@natter/realm-policy';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import type { MessageAccess } from '../model/message-access.ts';
 import { activeAmong } from '../model/people.ts';
 import { whoTurnedOff } from '../model/personal-settings.ts';

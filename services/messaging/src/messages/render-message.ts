@@ -1,6 +1,7 @@
 import { messagingOperations } from '@natter/contracts';
 import { markdownSource } from '@natter/markdown';
-import { type Handlers, handle, type Owner, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
+import type { RealmPolicies, UserVisibility } from '@natter/realm-policy';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import type { ChannelAccess } from '../model/channel-access.ts';
 import { linkifiersOf } from '../model/linkifiers.ts';
 import { referredBy } from '../model/sending/render-context.ts';

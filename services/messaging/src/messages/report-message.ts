@@ -1,5 +1,6 @@
 import { badRequest, limits, messageChangeOperations, refusedAs } from '@natter/contracts';
-import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
+import { type RealmPolicies, realmVersions } from '@natter/realm-policy';
+import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache } from '../model/channel-cache.ts';
 import { decideOnCurrent } from '../model/decide-on-current.ts';

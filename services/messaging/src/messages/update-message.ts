@@ -1,12 +1,11 @@
 import { badRequest, idSet, messageChangeOperations, type RequestMeta } from '@natter/contracts';
 import { type Database, lockForEach, requireEventRoom, sql, type Work } from '@natter/database';
+import { type RealmPolicies, realmVersions } from '@natter/realm-policy';
 import {
   type Handlers,
   handleWrite,
   type Owner,
   oneByOne,
-  type RealmPolicies,
-  realmVersions,
   type UserContext,
   type WriteContext,
 } from '@natter/service-kit';

@@ -1,5 +1,5 @@
 import type { LogEvent, RealmPolicy } from '@natter/contracts';
-import { limitsGuests } from '@natter/service-kit';
+import { limitsGuests } from '@natter/realm-policy';
 import type { Person } from './people.ts';
 
 /**

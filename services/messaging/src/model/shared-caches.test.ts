@@ -1,5 +1,6 @@
 import type { RequestMeta } from '@natter/contracts';
-import { type Bus, createRealmPolicies } from '@natter/service-kit';
+import { createRealmPolicies } from '@natter/realm-policy';
+import type { Bus } from '@natter/service-kit';
 import { expect, test } from 'vitest';
 import { createAuthors } from './authors.ts';
 import { createChannelCache } from './channel-cache.ts';

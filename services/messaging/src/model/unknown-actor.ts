@@ -7,7 +7,7 @@ import {
   type UnknownUser,
   unknownUser,
 } from '@natter/contracts';
-import type { RealmPolicies, UserVisibility } from '@natter/service-kit';
+import type { RealmPolicies, UserVisibility } from '@natter/realm-policy';
 
 export interface UnknownActor {
   /** The receivers who may not see the actor. */

@@ -9,8 +9,9 @@ import {
   unknownUser,
 } from '@natter/contracts';
 import { type Database, type Decided, sql, untilDeadline, VersionsChanged, withDeadline } from '@natter/database';
+import type { RealmPolicies, UserVisibility } from '@natter/realm-policy';
 import type { Renderer } from '@natter/renderer';
-import type { Background, Bus, RealmPolicies, UserVisibility } from '@natter/service-kit';
+import type { Background, Bus } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
 import { waitForPeopleAndGroups } from '../model/group-versions.ts';

@@ -11,7 +11,8 @@ import {
 } from '@natter/contracts';
 import { requireRoom, requireShare, sql, type Work } from '@natter/database';
 import { emojiCode } from '@natter/markdown';
-import { type Handlers, handleWrite, type Owner, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
+import type { RealmPolicies, UserVisibility } from '@natter/realm-policy';
+import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { type MessageAccess, type ReadableMessage, requireChangeable } from '../model/message-access.ts';
 import { audienceOf, holdMessage, withActor } from '../model/message-audience.ts';

@@ -1,14 +1,7 @@
 import { badRequest, limits, missing, scheduledMessageOperations, unknownUser } from '@natter/contracts';
 import { sql, VersionsChanged } from '@natter/database';
-import {
-  type Handlers,
-  handle,
-  handleWrite,
-  type Owner,
-  type RealmPolicies,
-  realmVersions,
-  type UserVisibility,
-} from '@natter/service-kit';
+import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/realm-policy';
+import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import type { Authors } from '../model/authors.ts';
 import { destinationOf } from '../model/destination-of.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';

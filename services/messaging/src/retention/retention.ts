@@ -1,6 +1,7 @@
 import type { RequestMeta } from '@natter/contracts';
 import { type Database, sql, VersionsChanged } from '@natter/database';
-import { type Background, forEachApart, type RealmPolicies, realmVersions } from '@natter/service-kit';
+import { type RealmPolicies, realmVersions } from '@natter/realm-policy';
+import { type Background, forEachApart } from '@natter/service-kit';
 import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { channelVersions } from '../model/channel-access.ts';

@@ -14,14 +14,8 @@ import {
   topicOfName,
 } from '@natter/contracts';
 import { type Database, VersionsChanged } from '@natter/database';
-import {
-  type Handlers,
-  handleWrite,
-  type Logger,
-  type Owner,
-  type RealmPolicies,
-  type UserVisibility,
-} from '@natter/service-kit';
+import type { RealmPolicies, UserVisibility } from '@natter/realm-policy';
+import { type Handlers, handleWrite, type Logger, type Owner } from '@natter/service-kit';
 import { type ChannelAccess, invalidChannelId } from '../model/channel-access.ts';
 import { type MessageAccess, requireChangeable } from '../model/message-access.ts';
 import { namedPeople } from '../model/named-people.ts';

@@ -8,7 +8,7 @@ import {
   unknownUser,
 } from '@natter/contracts';
 import type { Database } from '@natter/database';
-import { limitsGuests, type UserVisibility } from '@natter/service-kit';
+import { limitsGuests, type UserVisibility } from '@natter/realm-policy';
 import { isConversation } from '../model/named-people.ts';
 import type { Person } from '../model/people.ts';
 import { guestsAmong } from '../model/roles.ts';

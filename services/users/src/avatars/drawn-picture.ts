@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { pngOf } from '@natter/service-kit';
+import { pngOf } from '@natter/png';
 
 const cells = 5;
 /** With an empty cell on each side. */

@@ -28,7 +28,6 @@ import { Sidebar } from './sidebar.tsx';
 import { useUnloadQuestion } from './unload-question.ts';
 import { useUnreadIcon } from './unread-icon.ts';
 import { useOpenTarget } from './use-open-target.ts';
-import './reading.css';
 
 export function App({ session }: { session: Session }) {
   return (

@@ -1,6 +1,7 @@
 import type { Actor, RequestMeta } from '@natter/contracts';
 import type { Executor } from '@natter/database';
-import type { Owner, RealmPolicies, UserVisibility } from '@natter/service-kit';
+import type { RealmPolicies, UserVisibility } from '@natter/realm-policy';
+import type { Owner } from '@natter/service-kit';
 import type { ChannelAccess } from '../channel-access.ts';
 import type { MessageAccess } from '../message-access.ts';
 import { type Readable, readableBy } from './readable.ts';

@@ -1,8 +1,8 @@
 import type { Actor, IdSet, LogEvent, RealmPolicy } from '@natter/contracts';
 import type { Database, Decided } from '@natter/database';
 import type { RenderContext } from '@natter/markdown';
+import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/realm-policy';
 import type { Renderer } from '@natter/renderer';
-import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/service-kit';
 import { acquainted } from '../acquaintance.ts';
 import type { Authors } from '../authors.ts';
 import type { ChannelAccess } from '../channel-access.ts';

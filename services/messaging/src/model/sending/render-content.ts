@@ -1,7 +1,8 @@
 import { idSet, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import type { MarkdownSource } from '@natter/markdown';
-import type { Owner, RealmPolicies, UserContext, UserVisibility } from '@natter/service-kit';
+import type { RealmPolicies, UserVisibility } from '@natter/realm-policy';
+import type { Owner, UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import type { ChannelAccess } from '../channel-access.ts';
 import { decideOnCurrent } from '../decide-on-current.ts';

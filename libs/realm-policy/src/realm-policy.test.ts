@@ -1,6 +1,6 @@
 import type { RealmPolicy, RequestMeta } from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
 import { expect, test } from 'vitest';
-import type { Bus } from './bus.ts';
 import { createRealmPolicies } from './realm-policy.ts';
 
 let stored = 10;

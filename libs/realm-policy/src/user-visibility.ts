@@ -7,7 +7,7 @@ import {
   type RequestMeta,
   userVisibilityOperations,
 } from '@natter/contracts';
-import type { Bus } from './bus.ts';
+import type { Bus } from '@natter/service-kit';
 
 /** Whether the realm limits which users its guests can see. */
 export const limitsGuests = ({ permissions, system_groups }: RealmPolicy): boolean =>

@@ -1,7 +1,5 @@
 import { defaultRealmUrl, type RealmPolicy, type RequestMeta, userOperations } from '@natter/contracts';
-import type { Bus } from './bus.ts';
-import { heapBytes } from './heap-bytes.ts';
-import { createSharedCache } from './shared-cache.ts';
+import { type Bus, createSharedCache, heapBytes } from '@natter/service-kit';
 
 export interface RealmPolicies {
   /**

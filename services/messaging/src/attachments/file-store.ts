@@ -1,11 +1,10 @@
 import { badRequest, fileChunkBytes, fileOperations } from '@natter/contracts';
 import { type Database, type Executor, inBatches, sql, type Work } from '@natter/database';
+import { type Handlers, handle, repeat } from '@natter/service-kit';
 import { z } from 'zod';
-import { type Handlers, handle } from './bus.ts';
-import { repeat } from './repeat.ts';
 
 /**
- * Stores uploaded files in chunks in the service's own schema (ADR 7), so that any process serves any file, and a file
+ * Stores uploaded files in chunks in the schema of this service (ADR 7), so that any process serves any file, and a file
  * is kept or removed in the transaction that decides it. Chunks are put under a random key. They become a file when
  * they are kept. Otherwise the gateway deletes them when the request has ended, or they are deleted after an hour.
  */
@@ -33,7 +32,6 @@ const sweepEveryMs = 600_000;
 
 export function createFileStore(
   database: Database,
-  schema: keyof typeof fileOperations,
   {
     onError,
     requireRoom,
@@ -43,19 +41,17 @@ export function createFileStore(
     requireRoom: (realmId: number, size: number) => Promise<void>;
   },
 ): FileStore {
-  const file = sql.identifier([schema, 'file']);
-  const chunk = sql.identifier([schema, 'file_chunk']);
-  const operations = fileOperations[schema];
+  const operations = fileOperations.messaging;
   // One file per statement, because the chunks of a large one may take seconds.
   const sweep = (isStopped: () => boolean): Promise<void> =>
     inBatches(1, isStopped, async () => {
       const { count } = await database.one(sql.type(countRow)`
         WITH gone AS (
-            DELETE FROM ${file} WHERE (realm_id, key) = (
-              SELECT realm_id, key FROM ${file} WHERE NOT is_kept AND stored_at < now() - interval '1 hour'
+            DELETE FROM messaging.file WHERE (realm_id, key) = (
+              SELECT realm_id, key FROM messaging.file WHERE NOT is_kept AND stored_at < now() - interval '1 hour'
               ORDER BY stored_at LIMIT 1 FOR UPDATE SKIP LOCKED)
             RETURNING realm_id, key),
-          chunks AS (DELETE FROM ${chunk} c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key)
+          chunks AS (DELETE FROM messaging.file_chunk c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key)
         SELECT count(*)::int AS count FROM gone`);
       return count;
     });
@@ -64,14 +60,18 @@ export function createFileStore(
     sweep,
 
     async keep(work, key, size) {
-      await work.run(sql.unsafe`UPDATE ${file} SET is_kept = true WHERE realm_id = ${work.realmId} AND key = ${key}`);
+      await work.run(
+        sql.unsafe`UPDATE messaging.file SET is_kept = true WHERE realm_id = ${work.realmId} AND key = ${key}`,
+      );
       const held = await work.one(sql.type(sizeRow)`
-        SELECT coalesce(sum(octet_length(bytes)), 0)::float8 AS size FROM ${chunk} WHERE realm_id = ${work.realmId} AND key = ${key}`);
+        SELECT coalesce(sum(octet_length(bytes)), 0)::float8 AS size FROM messaging.file_chunk WHERE realm_id = ${work.realmId} AND key = ${key}`);
       if (held.size !== size) throw badRequest('The file did not arrive whole. Try again.');
     },
 
     async begin(work, key) {
-      await work.run(sql.unsafe`INSERT INTO ${file} (realm_id, key, is_kept) VALUES (${work.realmId}, ${key}, true)`);
+      await work.run(
+        sql.unsafe`INSERT INTO messaging.file (realm_id, key, is_kept) VALUES (${work.realmId}, ${key}, true)`,
+      );
     },
 
     async append(work, key, offset, bytes) {
@@ -79,21 +79,21 @@ export function createFileStore(
         const ordinal = Math.floor((offset + at) / fileChunkBytes);
         const part = bytes.subarray(at, (ordinal + 1) * fileChunkBytes - offset);
         await work.run(sql.unsafe`
-          INSERT INTO ${chunk} AS c (realm_id, key, ordinal, bytes) VALUES (${work.realmId}, ${key}, ${ordinal}, ${sql.binary(part)})
+          INSERT INTO messaging.file_chunk AS c (realm_id, key, ordinal, bytes) VALUES (${work.realmId}, ${key}, ${ordinal}, ${sql.binary(part)})
           ON CONFLICT (realm_id, key, ordinal) DO UPDATE SET bytes = c.bytes || excluded.bytes`);
         at += part.length;
       }
     },
 
     async remove(work, key) {
-      await work.run(sql.unsafe`DELETE FROM ${file} WHERE realm_id = ${work.realmId} AND key = ${key}`);
-      await work.run(sql.unsafe`DELETE FROM ${chunk} WHERE realm_id = ${work.realmId} AND key = ${key}`);
+      await work.run(sql.unsafe`DELETE FROM messaging.file WHERE realm_id = ${work.realmId} AND key = ${key}`);
+      await work.run(sql.unsafe`DELETE FROM messaging.file_chunk WHERE realm_id = ${work.realmId} AND key = ${key}`);
     },
 
     async unkeptBytes(executor, realmId) {
       const { size } = await executor.one(sql.type(sizeRow)`
         SELECT coalesce(sum(octet_length(c.bytes)), 0)::float8 AS size
-        FROM ${file} f JOIN ${chunk} c ON c.realm_id = f.realm_id AND c.key = f.key
+        FROM messaging.file f JOIN messaging.file_chunk c ON c.realm_id = f.realm_id AND c.key = f.key
         WHERE f.realm_id = ${realmId} AND NOT f.is_kept`);
       return size;
     },
@@ -103,20 +103,20 @@ export function createFileStore(
         if (size !== undefined) await requireRoom(meta.realmId, size);
         const given = Buffer.from(bytes, 'base64');
         await database.run(sql.unsafe`
-          WITH begun AS (INSERT INTO ${file} (realm_id, key) VALUES (${meta.realmId}, ${file_key}) ON CONFLICT DO NOTHING)
-          INSERT INTO ${chunk} (realm_id, key, ordinal, bytes) VALUES (${meta.realmId}, ${file_key}, ${ordinal}, ${sql.binary(given)})
+          WITH begun AS (INSERT INTO messaging.file (realm_id, key) VALUES (${meta.realmId}, ${file_key}) ON CONFLICT DO NOTHING)
+          INSERT INTO messaging.file_chunk (realm_id, key, ordinal, bytes) VALUES (${meta.realmId}, ${file_key}, ${ordinal}, ${sql.binary(given)})
           ON CONFLICT DO NOTHING`);
         return {};
       }),
       handle(operations.discard, async ({ meta }, { file_key }) => {
         await database.run(sql.unsafe`
-          WITH gone AS (DELETE FROM ${file} WHERE realm_id = ${meta.realmId} AND key = ${file_key} AND NOT is_kept RETURNING realm_id, key)
-          DELETE FROM ${chunk} c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key`);
+          WITH gone AS (DELETE FROM messaging.file WHERE realm_id = ${meta.realmId} AND key = ${file_key} AND NOT is_kept RETURNING realm_id, key)
+          DELETE FROM messaging.file_chunk c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key`);
         return {};
       }),
       handle(operations.read, async ({ meta }, { file_key, ordinal }) => {
         const row = await database.maybeOne(sql.type(bytesRow)`
-          SELECT bytes FROM ${chunk} WHERE realm_id = ${meta.realmId} AND key = ${file_key} AND ordinal = ${ordinal}`);
+          SELECT bytes FROM messaging.file_chunk WHERE realm_id = ${meta.realmId} AND key = ${file_key} AND ordinal = ${ordinal}`);
         return { bytes: row?.bytes.toString('base64') ?? '' };
       }),
     ],
