@@ -37,12 +37,12 @@ test('writes succeed after a failover during which connections to a standby were
 
 const realm = 900;
 const keys = ['realm', 'actor:5'];
-/** As the users service; with `basis` as the expected versions. */
-async function bump(bumps: string[], basis: Record<string, number> = {}): Promise<string | undefined> {
+/** Appends no events as the users service: compares the `expected` versions and bumps `bumps`. */
+async function bump(bumps: string[], expected: Record<string, number> = {}): Promise<string | undefined> {
   const users = new pg.Client({ connectionString: serviceUrl(servers.postgresUrl, 'users', 'secret') });
   await users.connect();
   try {
-    await users.query("SELECT log.append($1, $2, $3, 'users', '[]')", [realm, JSON.stringify(basis), bumps]);
+    await users.query("SELECT log.append($1, $2, $3, 'users', '[]')", [realm, JSON.stringify(expected), bumps]);
     return undefined;
   } catch (error) {
     return sqlState(error);

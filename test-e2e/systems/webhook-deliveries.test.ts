@@ -195,7 +195,7 @@ describe('while a projection of this service lags', () => {
     await lag('realm_user');
     await waits(lagging, 1, 1);
     const decide = async () => {
-      if (await isApplied('people')) return { basis: {}, events: [], numbered: () => [] };
+      if (await isApplied('people')) return { expected: {}, events: [], numbered: () => [] };
       setTimeout(() => void Promise.all(['people', 'notices'].map(apply)), 500);
       throw refused();
     };

@@ -31,8 +31,8 @@ const appendedRow = z.object({
 /** `lock_timeout` of the transaction. Writes of one realm that wait delay the others; after this the realms are divided. */
 const lockMs = 25;
 
-export const itemOf = (realmId: number, basis: Record<string, number>, events: readonly LogEvent[]): string =>
-  JSON.stringify({ realm_id: realmId, basis, events });
+export const itemOf = (realmId: number, expected: Record<string, number>, events: readonly LogEvent[]): string =>
+  JSON.stringify({ realm_id: realmId, basis: expected, events });
 
 /**
  * Commits the writes of several realms in one transaction. Those of a realm are committed if its expected versions are

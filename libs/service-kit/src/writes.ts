@@ -61,7 +61,7 @@ export function writingOf(units: Units | undefined, { realmId, actor, claim }: R
       });
     },
     async commit(decided) {
-      return opened().commit(realmId, { ...decided, basis: joined(decided.basis, versions), claim });
+      return opened().commit(realmId, { ...decided, expected: joined(decided.expected, versions), claim });
     },
     named: claim?.namedBy === 'key' ? claim : undefined,
   };

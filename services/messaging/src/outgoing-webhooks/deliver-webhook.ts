@@ -210,7 +210,7 @@ async function fail(
 type Unit = Parameters<Parameters<WebhookDelivery['background']>[1]>[0];
 
 function emit(work: Unit, decided: Decided): void {
-  work.expectVersions(decided.basis);
+  work.expectVersions(decided.expected);
   for (const event of decided.events) work.emit(event);
   for (const row of decided.numbered(decided.events.length - 1)) work.numbered(row);
 }

@@ -132,10 +132,10 @@ async function clearPartOf(
     old.map(({ id }) => id),
     'int8',
   );
-  const basis = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) };
+  const expected = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) };
   try {
     const removed = await background(realmId, async (work) => {
-      work.expectVersions(basis);
+      work.expectVersions(expected);
       // A message that another process deletes, moves or edits is left to the next round.
       const rows = await work.any(sql.type(messageRow)`
         SELECT m.id, m.topic, m.recipient_ids FROM messaging.message m
