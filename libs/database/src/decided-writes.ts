@@ -55,7 +55,7 @@ export function takeBatch(queue: Waiting[]): Waiting[] {
   let count = 0;
   let characters = 0;
   for (const item of queue.slice(0, maxBatch)) {
-    // Its deadline would abort the batch for the others.
+    // The deadline of this write would abort the transaction of the whole batch.
     if (item.deadline?.hasEnded) break;
     characters += item.characters;
     if (count > 0 && characters > maxBatchCharacters) break;

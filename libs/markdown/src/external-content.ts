@@ -27,8 +27,9 @@ export function externalContentAddress(signature: string, hex: string, key: stri
 }
 
 /**
- * Where readers get media from: of this server directly, of other sites through it. Undefined for what they cannot get,
- * and for pages of this server, which their browsers would request with their session.
+ * The address from which readers load media: media of this server directly, media of other sites through this server.
+ * Undefined for addresses that cannot be loaded, and for pages of this server, because the browser of the reader would
+ * send its session with the request.
  */
 export function servedFrom(
   address: string,

@@ -159,7 +159,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     );
   }
 
-  /** Only the gateway may publish to subjects that are not in the contract. */
+  /** Whether the caller may use the keyed name of an operation (`keyedName`). NATS permits it only to the gateway. */
   function isKeyed(operation: Operation): boolean {
     return name === 'gateway' && isWrite(operation);
   }

@@ -46,7 +46,7 @@ export function createFileStore(
   const file = sql.identifier([schema, 'file']);
   const chunk = sql.identifier([schema, 'file_chunk']);
   const operations = fileOperations[schema];
-  // One file per statement, because the chunks of a large one may take seconds.
+  // Deletes one file per statement, because deleting the chunks of a large file may take seconds.
   const sweep = (isStopped: () => boolean): Promise<void> =>
     inBatches(1, isStopped, async () => {
       const { count } = await database.one(sql.type(countRow)`

@@ -22,7 +22,7 @@ export interface Recovery {
 
 /** Interval of attempts while all fail; each attempt that succeeds starts two others. */
 const probeMs = 75;
-/** More requests than this fail at once. No realm may have more than half of the places that are left. */
+/** Maximum number of waiting requests; others fail at once. A realm gets at most half of the remaining places. */
 const maxWaiting = 2_000;
 
 export function createRecovery(): Recovery {

@@ -13,8 +13,8 @@ interface WriteOptions {
   /** Expected versions that are read inside the unit, instead of those of the request's actor. */
   expected?: (work: Work) => Promise<Versions>;
   /**
-   * One of several units of a long write: it stays committed if a later one fails. The last unit stores the answer and
-   * claims the key.
+   * Whether this unit is one of several units of a long write, and not the last. It stays committed if a later unit fails.
+   * The last unit stores the answer and claims the key.
    */
   isPart?: boolean;
 }

@@ -90,7 +90,7 @@ export const slackUnits = 1_024;
 export const maxUnits = ({ encoding, bound }: Param): number =>
   slackUnits + (encoding === 'text' ? 2 * bound.characters : bound.json);
 
-/** For parameters. */
+/** Schemas for parameters. */
 export const bool = z.boolean();
 export const idList = (maxItems: number) => list(id, maxItems);
 /** The same without repetitions, for lists whose items cost work or events each. */
