@@ -118,7 +118,7 @@ function memoryOf(body: unknown): number {
   return bytes;
 }
 
-/** Before a request is admitted, its sender is its network. */
+/** The caller to whom the memory of an answer is counted: the network, until the request is admitted. */
 const senderOf = (request: FastifyRequest): Sender => request.admitted?.sender ?? networkSender(request);
 
 export const networkSender = (request: FastifyRequest): Sender => ({

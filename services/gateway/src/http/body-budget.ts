@@ -26,14 +26,14 @@ interface Body {
   caller: string;
   arrival: Arrival;
   bytes: number;
-  /** When its first bytes arrived, in milliseconds. */
+  /** Time of the first bytes, in milliseconds. */
   since: number;
   release(): void;
 }
 
 /** A younger body may arrive soon. */
 const minAgeMs = 2_000;
-/** One search for slow bodies frees at least this part of the memory of all bodies. */
+/** Least part of the memory of all bodies that one search for slow bodies frees. */
 const freedPart = 1 / 16;
 
 /**

@@ -262,7 +262,10 @@ function formOf(parts: readonly Part[]): Form {
   return { fields, files: parts.filter(({ isFile }) => isFile) };
 }
 
-/** As RFC 2046 allows it. The parser is given nothing else, so it and `countParts` never read different boundaries. */
+/**
+ * The boundary of a multipart body. Throws BAD_REQUEST if RFC 2046 does not permit it. The parser and `countParts` both
+ * use this value, so they never read different boundaries.
+ */
 function boundaryOf(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]*))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';
