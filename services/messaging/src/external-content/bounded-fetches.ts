@@ -36,9 +36,9 @@ export function createBoundedFetches(
     sizeOf: ({ message }, address) => 2 * stringBytes(message) + stringBytes(address) + 1_000,
     keptMs: failureKeptMs,
   });
-  /** By realm, address and requester. */
+  /** Waiting and running fetches by realm, address and requester. */
   const underWay = new Map<string, Shared>();
-  /** Those that have begun, by realm and address. */
+  /** Running fetches by realm and address. */
   const running = new Map<string, Shared>();
   const inTurn = createTurns();
 

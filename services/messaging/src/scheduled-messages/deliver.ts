@@ -51,7 +51,7 @@ const dueRow = scheduledRow.extend({ late: z.number(), is_welcome: z.boolean() }
 type DueRow = z.infer<typeof dueRow>;
 
 const batchSize = 250;
-/** One transaction has at most this many characters of messages, because long texts take many milliseconds to index. */
+/** Maximum number of characters in one transaction, because indexing long texts takes many milliseconds. */
 const maxCharacters = 100_000;
 const defaultCommitMs = 10_000;
 const maxAttempts = 4;
@@ -73,7 +73,7 @@ const lateRetryMs = 60_000;
 export function createDelivery(delivery: Delivery): (realmId: number) => Promise<Outcome> {
   const { commitMs = defaultCommitMs } = delivery;
   const postponed = new Map<number, number>();
-  /** Of realms whose last batches took too long: how many messages the next one may have. */
+  /** Maximum number of messages in the next batch, by realm; only for realms whose last batch took too long. */
   const sizes = new Map<number, number>();
 
   return async (realmId) => {

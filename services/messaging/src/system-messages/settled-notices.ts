@@ -23,7 +23,7 @@ export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => v
   };
 }
 
-/** Older notices wait for something else, such as another service. */
+/** SQL condition for notices to wait for. Older ones are not sent soon: they wait for another service, for example. */
 const waiting = (realmId: number) => sql.fragment`
   state = 'waiting' AND kind = 'notice' AND realm_id = ${realmId} AND due_at > clock_timestamp() - interval '2 seconds'`;
 

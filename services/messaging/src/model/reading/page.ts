@@ -12,7 +12,7 @@ const idRow = z.object({ id: z.number() });
 
 export interface PageWanted {
   anchor: number | string;
-  /** For the anchor `date`, in seconds since 1970. */
+  /** Seconds since 1970; only for the anchor `date`. */
   date?: number | undefined;
   includeAnchor: boolean;
   before: number;
@@ -194,7 +194,7 @@ export async function select(executor: Executor, scope: Scope, selection: Select
   return rows.map((row) => row.id);
 }
 
-/** Those of the messages that belong to the scope, ascending. */
+/** The ids that belong to the scope, in ascending order. */
 export const selectAmong = (executor: Executor, scope: Scope, ids: readonly number[]): Promise<number[]> =>
   select(executor, scope, {
     where: sql.fragment`m.id = ANY(${sql.array([...ids], 'int8')})`,

@@ -38,7 +38,7 @@ interface Part {
  * channels that the actor may not see.
  */
 export async function postingRight(database: Database, channel: PostingRules, actor: Actor): Promise<PostingRight> {
-  // Also to an archived channel, which has a notice that it was archived.
+  // System bots may also post to archived channels, because they post the notice that a channel was archived.
   if (actor.isSystemBot) return { right: 'granted', expected: {} };
   const own: Part = {
     mayRead: hasContentAccess(channel, actor, hasId(channel.subscribers, actor.userId)),
