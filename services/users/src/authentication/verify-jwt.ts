@@ -5,9 +5,9 @@ export type JwtAlgorithm = (typeof jwtAlgorithms)[number];
 
 export const badToken = (): ChatError => badRequest('Bad JSON web token');
 
-/** For clocks that differ. */
+/** Tolerance for `exp` and `nbf`, because the clocks of the servers may differ. */
 const toleranceSeconds = 5;
-/** As many as the hash has; RFC 7518 forbids shorter secrets. */
+/** Least length of a secret: the length of the hash. RFC 7518 forbids shorter secrets. */
 const secretBytes: Record<Exclude<JwtAlgorithm, 'RS256'>, number> = { HS256: 32, HS384: 48, HS512: 64 };
 
 /** The key in the form that verifies tokens. Throws BAD_REQUEST if it does not fit the algorithm. */

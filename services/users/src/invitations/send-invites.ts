@@ -147,7 +147,7 @@ const limitOf = <R>(counting: Promise<R>): Promise<R> =>
 
 interface Invitation extends Draft {
   key: string;
-  /** Only an invitation without an address is shown again. */
+  /** The encrypted key, only for an invitation without an address: its link is shown again later. */
   sealedKey: string | null;
 }
 

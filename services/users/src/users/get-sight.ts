@@ -3,7 +3,7 @@ import type { Consumer } from '@natter/database';
 import { createCatchUp, type Handlers, handle, type Owner } from '@natter/service-kit';
 import { hiddenPeople, limitsGuests } from '../model/user-visibility.ts';
 
-/** As long as a request waits for messages of bots. Callers ask several times for one request. */
+/** Maximum wait for the projection, the same as for messages of bots. One request may cause several calls. */
 const waitMs = 500;
 
 export function userVisibilityHandlers({ database, catchUp: catchUpAll }: Owner, acquaintance: Consumer): Handlers {

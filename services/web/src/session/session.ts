@@ -107,7 +107,7 @@ export class Session {
     return session;
   }
 
-  /** For requests that only one component needs. */
+  /** The client, for requests that only one component sends. */
   get client(): Client {
     return this.#client;
   }
@@ -162,7 +162,7 @@ export class Session {
     if (this.#state.outbox !== before.outbox) writeOutbox(this.#state.model.ownId, before.outbox, this.#state.outbox);
   }
 
-  /** Follows the events. Rejects when the server, or a proxy before it, refuses to give more. */
+  /** Applies events until the session ends. Rejects if the server, or a proxy before it, refuses further polls. */
   async run(): Promise<void> {
     for await (const event of this.#feed) {
       if (event.type !== 'gap') {

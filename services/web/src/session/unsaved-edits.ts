@@ -13,7 +13,7 @@ export interface Edit {
   place: Place;
 }
 
-/** With the time of the last change, in milliseconds. */
+/** An edit in the storage of the browser. `at`: the time of its last change, in milliseconds. */
 type Stored = Edit & { at: number };
 
 export const editKey = {
@@ -33,7 +33,7 @@ const maxStored = 100_000;
  */
 export class UnsavedEdits {
   readonly #prefix: string;
-  /** By key, the one that was changed last at the end. */
+  /** Edits by key, in the order of their last changes. */
   readonly #edits = new Map<string, Edit>();
   /** The stored texts that this tab wrote or read, by key. */
   readonly #known = new Map<string, string>();

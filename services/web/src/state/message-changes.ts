@@ -13,7 +13,7 @@ export function reactionsAfter(message: Message, event: Extract<ChatEvent, { typ
     (one) => one.user_id !== user_id || one.emoji_code !== emoji_code || one.reaction_type !== reaction_type,
   );
   if (event.op === 'remove') return others;
-  // One that is there already keeps its place.
+  // A reaction that exists already keeps its position.
   return others.length < message.reactions.length
     ? message.reactions
     : [...others, { emoji_name, emoji_code, reaction_type, user_id }];

@@ -60,7 +60,7 @@ function without(before: Unreads['unread'], ids: readonly number[]): Unreads['un
   const gone = new Set(ids);
   let after: Map<string, Unread> | undefined;
   for (const [key, one] of before) {
-    // There may be many more unread messages than those that go.
+    // A conversation without removed messages is not copied, because it may have many unread messages.
     if (!ids.some((id) => one.ids.has(id))) continue;
     const left = new Set([...one.ids].filter((id) => !gone.has(id)));
     after ??= new Map(before);

@@ -52,7 +52,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
     const isThere = known && entry.place && !isOnScreen && covers(known, entry.place.id);
     const { channels, archived } = session.state.model;
     const isFollowed = !('channelId' in narrow) || channels.has(narrow.channelId) || archived.has(narrow.channelId);
-    // Without a subscription, messages have arrived of which the view knows nothing.
+    // Without a subscription, the client receives no events of the channel, so messages may be missing in the view.
     if (known && (!isFollowed || (!isThere && (start !== undefined || lacksPlace(session.state, known)))))
       void session.open(narrow, start, start !== undefined && !entry.place);
     composeIsShown(key);

@@ -71,7 +71,7 @@ export function closeAtEscape(event: KeyboardEvent): void {
 export function closeScheduling(): void {
   if (current?.name === 'schedule') closeDialog();
 }
-/** Also while its code is being loaded. */
+/** Whether a dialog is open, or its code is being loaded. */
 export const isDialogOpen = (): boolean => current !== undefined;
 
 function change(dialog: Dialog | undefined): void {

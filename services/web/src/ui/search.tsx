@@ -40,7 +40,7 @@ function useResolved(q: string): ReturnType<typeof resolveNames> {
     const settle = (): void => setSettled(true);
     channelList.need().then(settle, settle);
   }, [channelList]);
-  // If the list could not be loaded, the known channels have to do.
+  // If the list of channels could not be loaded, only known channels are used.
   const listed = directory.listed ?? (isSettled ? noChannels : undefined);
   return resolveNames(termsOfText(q), { ...directory, listed });
 }

@@ -13,7 +13,7 @@ interface EntryProps {
   color?: string;
   /** Stands before the count, in small letters. */
   hint?: string;
-  /** Whose presence and status stand beside the label. */
+  /** The user whose presence and status are shown beside the label. */
   userId?: number | undefined;
 }
 

@@ -213,7 +213,7 @@ interface AddFormProps {
   initial?: string;
   /** Returns whether it was added. */
   onAdd: (text: string, detail: string) => Promise<boolean>;
-  /** Called when it was added, unless something else was typed meanwhile. */
+  /** Called after the text was added, unless another text was typed meanwhile. */
   onDone?: () => void;
 }
 
