@@ -23,7 +23,7 @@ export interface Call {
   mutation: string | undefined;
 }
 
-/** What a browser with a session sends. */
+/** The cookies that a browser with a session sends. */
 export interface Cookies {
   sessionid: string;
   csrftoken: string;
