@@ -88,7 +88,7 @@ export async function seed(options: {
   }
 }
 
-/** Chosen before the accounts are created, so that a start that continues an interrupted one knows them. */
+/** Passwords by name. They are stored before the accounts are created, so that a repeated start uses the same. */
 async function keptPasswords(file: string): Promise<Record<string, string>> {
   const kept = await readFile(file, 'utf8').catch(() => undefined);
   if (kept) return JSON.parse(kept) as Record<string, string>;

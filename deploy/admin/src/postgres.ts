@@ -2,7 +2,7 @@ import { prepareOwnerSession } from '@natter/database';
 import pg from 'pg';
 import { adminUrl } from './migrate.ts';
 
-/** How long Postgres may be unreachable at first: network policies of Kubernetes do not know a new pod at once. */
+/** How long Postgres may be unreachable at first: Kubernetes applies network policies to a new pod with a delay. */
 const unreachableMs = 10_000;
 const retryMs = 500;
 

@@ -32,7 +32,7 @@ interface Running {
 }
 
 const lookEveryMs = 200;
-/** If two checks are further apart, this process itself was busy or stopped. Then it reads answers before it asks. */
+/** If two checks are further apart, this process was busy or stopped. Then it first reads waiting answers. */
 const stalledMs = 400;
 const askAfterMs = 1_000;
 const askAgainMs = 400;

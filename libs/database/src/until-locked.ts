@@ -8,7 +8,7 @@ type Session = Pick<pg.Client, 'query' | 'end'>;
 /** A session that changes tables. */
 export interface Changing {
   client: Session;
-  /** Opens another session, which sees what this one waits for. */
+  /** Opens another session, which reads the locks that this session waits for. */
   connect: () => Promise<Session>;
   log: (line: string) => void;
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RenderContext } from './context.ts';
 import { isOwnPage } from './url.ts';
 
-/** Paths of this server that stand for addresses of other sites. A signature tells that this server wrote the path. */
+/** Paths of this server that stand for addresses of other sites. A signature proves that this server wrote the path. */
 const PREFIX = '/external_content/';
 /** Hex digits. */
 const SIGNATURE_LENGTH = 40;

@@ -88,7 +88,7 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   checksPassword: boolean;
   /**
    * The service looks up the credential that the request names and runs the handler for the user it belongs to, instead
-   * of trusting the actor of the gateway. A gateway can then ask only for users whose credential it received. It is set
+   * of trusting the actor of the gateway. So a gateway can act only for users whose credential it received. It is set
    * for every write of users that needs an actor, and for operations that answer with secrets.
    */
   checksCredential: boolean;

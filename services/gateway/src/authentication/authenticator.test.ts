@@ -98,7 +98,7 @@ test('an actor is looked up again after its credentials end and after a gap in t
   expect(asked).toEqual(['u7', 'u7', 'u8']);
 });
 
-/** An authenticator whose look-ups end when the test says so. */
+/** An authenticator whose look-ups end when the test calls `answer`. */
 function createHeld() {
   const held: { email: string; answer: () => void }[] = [];
   const bus = {

@@ -5,7 +5,7 @@ import { keptBelow } from './kept-texts.ts';
 /** The change of a message that is not saved. */
 export interface Edit {
   text: string;
-  /** The text of the message that the writer knows. */
+  /** The text of the message from which the edit started. */
   base: string;
   /** Whether the message was changed elsewhere since its text was opened: `base` is the other text then. */
   isOutdated: boolean;
