@@ -93,7 +93,7 @@ async function keptPasswords(file: string): Promise<Record<string, string>> {
   const kept = await readFile(file, 'utf8').catch(() => undefined);
   if (kept) return JSON.parse(kept) as Record<string, string>;
   const passwords = Object.fromEntries(personNames.map((name) => [name, randomBytes(9).toString('base64url')]));
-  // Renamed, so that the file is never incomplete.
+  // The file is written under another name and then renamed, so that it is never incomplete.
   await writeFile(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
   await rename(`${file}.new`, file);
   return passwords;

@@ -37,7 +37,7 @@ export interface Watcher {
   absences: Absences;
   lost: string | undefined;
   failures: string[];
-  /** From the instant that a message names to its arrival here, in milliseconds. */
+  /** Milliseconds from the time in the text of a message to its arrival here. */
   longestDeliveryMs: number;
   view(): View;
   /** Begins a round: clears the collected events and messages. */

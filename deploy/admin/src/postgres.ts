@@ -46,7 +46,7 @@ async function connected(): Promise<pg.Client> {
     try {
       return await connectPostgres({ connectionTimeoutMillis: 10_000 });
     } catch (error) {
-      // What Postgres itself answers is final.
+      // An error from Postgres itself is not temporary.
       if (error instanceof pg.DatabaseError || Date.now() > until) throw error;
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }

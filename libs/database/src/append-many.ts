@@ -9,7 +9,7 @@ import { boundsOf, entriesOf, numbersRow, throwAsKnown, usualIdleMs } from './un
 /** The writes of a realm in a transaction with those of other realms. They bump no versions. */
 export interface Share {
   realmId: number;
-  /** At least one. */
+  /** The events of the realm, at least one. */
   events: readonly LogEvent[];
   rows: readonly NumberedRow[];
   /** The argument for `log.append_many`, from `itemOf`. */

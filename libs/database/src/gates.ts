@@ -61,7 +61,7 @@ const passGateOf = (realmId: number, owner: GateOwner): string =>
   `SELECT log.pass_gate(${realmId}, ${lockOf(gateOf[owner]).number})`;
 
 interface Hold {
-  /** False if no connection was available for it. */
+  /** Whether the gate is held; false if no connection was available. */
   isHeld: boolean;
   /** Resolves when the locks are held, or when acquiring them has failed. */
   opened: Promise<void>;

@@ -21,7 +21,7 @@ export const signingKey = (bytes: Buffer): KeyObject => createSecretKey(bytes);
  */
 const recordKeeper = 'event_queue';
 
-/** Covers the texts as if they were one. */
+/** The HMAC of the concatenated texts. */
 function mac(key: KeyObject, ...texts: (string | Uint8Array)[]): string {
   const hmac = createHmac('sha256', key);
   for (const text of texts) hmac.update(text);

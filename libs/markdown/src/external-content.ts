@@ -4,9 +4,9 @@ import { isOwnPage } from './url.ts';
 
 /** Paths of this server that stand for addresses of other sites. A signature proves that this server wrote the path. */
 const PREFIX = '/external_content/';
-/** Hex digits. */
+/** Length of a signature in hex digits. */
 const SIGNATURE_LENGTH = 40;
-/** Bytes; the path has twice as many characters, and must fit into the head of a request. */
+/** Maximum bytes of an address. The path has twice as many characters, and must fit into the head of a request. */
 const MAX_ADDRESS_LENGTH = 2_000;
 
 const signatureOf = (address: string, key: string): string =>

@@ -61,7 +61,7 @@ export async function withoutCharge<R>(work: (idle: Idle) => Promise<R>): Promis
 export const chargedToRealm = <R>(realmId: number, work: () => Promise<R>): Promise<R> =>
   measureCost((spentMs) => whileRemembered(realmId, spentMs, work));
 
-/** Waits without being in progress. */
+/** Waits for a promise. The work does not count as in progress meanwhile. */
 export type Idle = <W>(wait: Promise<W>) => Promise<W>;
 
 function advance(): void {

@@ -70,7 +70,7 @@ export function createRecovery(): Recovery {
           if (!mayRepeat) throw error;
           const remainingMs = patience.remainingMs();
           if (remainingMs === 0) throw error;
-          // Often a single connection broke.
+          // Usually only one connection was lost, so the first attempt follows after a short pause.
           const isFirst = attempt === 0 && trouble === 'connection';
           const isStarted = (isFirst ? pause(20) : turn(tenant, remainingMs)).then(
             () => true,

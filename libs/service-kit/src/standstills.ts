@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { flushed } from './bus-connection.ts';
 
 export interface ProcessWatch {
-  /** Notices now what it would notice soon. */
+  /** Checks at once whether the process was stopped, instead of at the next interval. */
   look(): void;
   /** Whether this process stood still at some time since then, on the clock of `performance.now`. */
   stoodStillSince(at: number): boolean;

@@ -33,7 +33,7 @@ export interface Writing {
   named: Pick<Claim, 'key' | 'fingerprint'> | undefined;
 }
 
-/** What is needed to open units. */
+/** The dependencies with which units of work are opened. */
 export interface Units {
   schema: string;
   unitOfWork: UnitOfWork;

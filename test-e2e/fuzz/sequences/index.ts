@@ -10,7 +10,7 @@ import { Abandoned, createStage, type Stage, type StageOptions, Unexpected } fro
 
 type Sequence = (stage: Stage) => Promise<void>;
 
-/** With the number of times each occurs in a round. */
+/** All sequences, each with the number of times that it runs in a round. */
 const sequences: readonly [name: string, sequence: Sequence, times: number][] = [
   ['a deactivated person comes back', keys.deactivatedAndBack, 3],
   ['a person leaves', keys.deactivatedSelf, 2],

@@ -13,9 +13,9 @@ export function userVisibilityHandlers({ database, catchUp: catchUpAll }: Owner,
       if (!(await limitsGuests(database, meta.realmId)))
         return { hidden: { ids: [] }, hidden_from: { ids: [] }, is_current: true };
       // Callers decide about people who were just subscribed or unsubscribed together.
-      // Those of the previous release do not say whether they ask again before they refuse anything, and wait longer.
+      // Callers of the previous release send no `until_current` and may not call again before a refusal, so they wait longer.
       let { isComplete } = await (until_current === undefined ? catchUpAll : catchUp)(meta.realmId);
-      // Rejects at the deadline.
+      // `catchUp` rejects at the deadline, which ends the loop.
       while (until_current && !isComplete) ({ isComplete } = await catchUp(meta.realmId));
       const hidden = await hiddenPeople(database, meta.realmId, { guests: [user_id] });
       const hiddenFrom = await hiddenPeople(database, meta.realmId, { people: [user_id] });

@@ -20,7 +20,7 @@ import { followPage, type HeldLocks, queryLocks, sharedName } from './tabs.ts';
 import { UnsavedEdits } from './unsaved-edits.ts';
 import { Writer } from './writer.ts';
 
-/** Two frames of a screen. */
+/** Milliseconds between updates of a visible page: two frames of a screen. */
 const drawMs = 32;
 const hiddenDrawMs = 500;
 

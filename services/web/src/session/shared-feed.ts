@@ -37,7 +37,7 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   #pingTimer: ReturnType<typeof setTimeout> | undefined;
   /** Runs from a question until the leader is heard. */
   #answerTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Nobody takes the events any more. */
+  /** Whether the iteration has ended. */
   #isOver = false;
   #failure: { error: unknown } | undefined;
   #wake: () => void = () => undefined;

@@ -25,7 +25,7 @@ interface ConversationProps {
   /** The message at which the conversation opens. */
   near?: number | undefined;
   empty?: string;
-  /** Stands below the title. */
+  /** Content below the title. */
   children?: ReactNode;
 }
 

@@ -159,7 +159,7 @@ function useCurrent(
   const [wanted, setWanted] = useState<number>();
   useEffect(() => setCurrent(near), [near]);
   const indexOf = (id: number | undefined): number => rows.findIndex((row) => isRowOf(row, id));
-  /** Messages on their way follow. */
+  /** The index of the last row with a stored message. Messages that are being sent follow. */
   const last = rows.findLastIndex(({ message }) => message);
   useEffect(() => {
     if (wanted !== undefined && focusMessage(wanted)) setWanted(undefined);

@@ -27,7 +27,7 @@ interface PermissionFieldsProps {
   /** Undefined for a permission that the server does not have. */
   holdersOf: (name: string) => GroupSetting | undefined;
   mayChange?: (name: string) => boolean;
-  /** Asks the server. */
+  /** Sends the changes to the server. */
   onSave: (changes: Readonly<Record<string, Change>>) => Promise<unknown>;
 }
 

@@ -79,7 +79,7 @@ function useSearchSuggestions(text: string, chips: readonly Term[]): SearchSugge
 
 interface ChipsProps {
   chips: readonly Term[];
-  /** Receives the remaining ones. */
+  /** Called with the remaining terms. */
   onRemove: (left: readonly Term[]) => void;
 }
 

@@ -227,7 +227,7 @@ function AddForm({ keptAs, label, detail, action = t('add'), fullAction, initial
     const isAdded = await onAdd(text.trim(), more.trim());
     setBusy(false);
     if (!isAdded) return;
-    // Keep the text that was typed meanwhile.
+    // Text that was typed meanwhile is kept.
     if ((box.current?.value ?? text) === text) onDone?.();
     if ((keptField(keptAs) ?? initial) === text) setText('');
     if (keptField(`${keptAs} more`) === more) setMore('');

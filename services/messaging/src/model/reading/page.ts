@@ -162,7 +162,7 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
   return row?.id;
 }
 
-/** Undefined if nothing is wanted. */
+/** The query for ids of messages that match `selection`; undefined if its limit is 0. */
 async function idsBeside(reader: Reader, scope: Scope, selection: Selection): Promise<IdQuery | undefined> {
   const { where, order, limit } = selection;
   const { meta, actor } = reader;

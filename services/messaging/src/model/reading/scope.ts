@@ -204,7 +204,7 @@ async function conditionOf(
       return term.operand === 'all' ? undefined : inHome(userId);
     case 'id':
       return sql.fragment`m.id = ${term.operand}`;
-    // Evaluated elsewhere.
+    // These terms have no condition on messages. They are resolved before.
     case 'with':
     case 'near':
       return undefined;

@@ -35,7 +35,7 @@ export interface QueuedMail {
   id: string;
   /** Undefined if this process cannot read it, for example because it was sealed with another secret. */
   mail: AddressedMail | undefined;
-  /** Includes the one that begins. */
+  /** Number of attempts, including the one that begins. */
   attempts: number;
   /** Negative if the clock of the database was set back since. */
   waitedSeconds: number;

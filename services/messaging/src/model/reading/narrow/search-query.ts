@@ -23,7 +23,7 @@ export async function searchOf(executor: Executor, realmId: number, text: string
   return query === null || query === '' ? undefined : { query, text };
 }
 
-/** Searches for what all of these find. */
+/** The search for messages that match all given searches; undefined if there are none. */
 export const allOf = (searches: readonly Search[]): Search | undefined =>
   searches.length === 0
     ? undefined
