@@ -19,7 +19,7 @@ export interface Started {
   interrupt(): Promise<void>;
 }
 
-/** Longer than any command of the page may take, so that one that hangs ends the walk. */
+/** Time limit of a command, longer than any command of the page takes. A command that hangs ends the test. */
 const longestMs = 20 * 60_000;
 
 export function openTerminal(root: string, environment: Record<string, string>): Terminal {

@@ -58,7 +58,7 @@ async function versions(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ key, version }) => [key, version]));
 }
 
-/** What other promotions leave behind: the data of before `lose`, on the server that `begin` makes of it. */
+/** Simulates a promotion that loses commits: the server that `begin` starts has the data from before `lose`. */
 async function withLostTail(lose: () => Promise<unknown>, begin: (data: string) => Promise<unknown>): Promise<void> {
   const { postgres, postgresUrl } = servers;
   const reader = new pg.Client({ connectionString: postgresUrl });

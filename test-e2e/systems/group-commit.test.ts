@@ -19,7 +19,7 @@ import { intoPreferences } from '../../services/messaging/src/model/sending/topi
 import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
 let servers: Servers;
-/** As in two processes of a service. */
+/** One pool of connections for each of two simulated processes of a service. */
 let databases: Database[];
 let ofMessaging: Database;
 let admin: pg.Client;
@@ -203,7 +203,7 @@ test('while a write waits for a row, a transaction that locked the row and waits
     );
     const held = commits(realm, decided('held')).catch((error: Error) => error);
     await expect.poll(waiting, { interval: 5 }).toBe(1);
-    // Less than the time after which PostgreSQL looks for deadlocks.
+    // Shorter than the time after which PostgreSQL searches for deadlocks.
     await locker.query("SET LOCAL lock_timeout = '900ms'");
     const code = await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [realm]).then(
       () => undefined,

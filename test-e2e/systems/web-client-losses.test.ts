@@ -363,7 +363,7 @@ test('a page asks before an upload is lost, and says that the text waits for its
   await note.waitFor({ state: 'detached' });
   await box(page).press('Enter');
   await message(page, 'two.txt').waitFor();
-  // Nothing is asked any more.
+  // A reload shows no question any more.
   await page.reload();
   await message(page, 'two.txt').waitFor();
   await page.context().close();

@@ -130,7 +130,7 @@ test('a deactivated realm with many messages is tried only a few times and does 
   const loop = startWebhookLoop(delivery, { onOutcome: () => undefined, onError: fails });
   await expect.poll(() => rowsOf(other)).toEqual([]);
   await loop.stop();
-  // As many as begin at once.
+  // In the deactivated realm, only the deliveries that begin at once were tried.
   expect(asked).toEqual(
     new Map([
       [many, 16],

@@ -93,7 +93,7 @@ test('a pending notice is not sent if the topic is reopened', async () => {
   });
   expect(await messagesIn('waits')).toEqual([[whole, 'hello']]);
   expect(await messagesIn('✔ waits')).toEqual([]);
-  // One message that leaves a resolved topic does not reopen it.
+  // A move of only one message out of a resolved topic does not reopen the topic.
   expect(await textsIn('✔ splits')).toEqual(['hello', marked('resolved')]);
   expect(await textsIn('splits')).toEqual(['hello', marked('unresolved')]);
 });
