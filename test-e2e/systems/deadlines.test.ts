@@ -375,7 +375,7 @@ test('a request waits for the look-up of its sender and of the rules for as long
     return (await sent).status;
   };
   // Repeated, because the remaining time may be too short on a busy machine.
-    await expect.poll(sendWhileLocked).toBe(200);
+  await expect.poll(sendWhileLocked).toBe(200);
 });
 
 test('a request is not refused because a projection is late, but waits for it for as long as for its own statements', async () => {
@@ -399,7 +399,7 @@ test('a request is not refused because a projection is late, but waits for it fo
     return (await answers).map(({ status, body }) => [status, body.msg]);
   };
   // Repeated, because the remaining time may be too short on a busy machine.
-    await expect.poll(askWhileLocked).toEqual([
+  await expect.poll(askWhileLocked).toEqual([
     [200, ''],
     [200, ''],
   ]);

@@ -262,10 +262,7 @@ function formOf(parts: readonly Part[]): Form {
   return { fields, files: parts.filter(({ isFile }) => isFile) };
 }
 
-/**
- * The boundary of a multipart body. Throws BAD_REQUEST if RFC 2046 does not permit it. The parser and `countParts` both
- * use this value, so they never read different boundaries.
- */
+/** The boundary of a multipart body, for the parser and `countParts`. Throws BAD_REQUEST if RFC 2046 forbids it. */
 function boundaryOf(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]*))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';

@@ -19,9 +19,8 @@ const pingMs = 20_000;
 
 /**
  * Delivers the events of one queue to every tab of a browser. The tab that holds a lock is the leader: it polls, and sends
- * the events to the other tabs. All tabs store the position of the last event, so that another tab can continue from there
- * when the lock becomes free. The server returns events again from any position, so none is lost. Each tab skips events
- * that it has received already.
+ * the events to the other tabs. All tabs store the position of the last event, so another tab can continue from there. The
+ * server returns events again from any position, so none is lost. Each tab skips events that it has received already.
  */
 export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   readonly #options: SharedFeedOptions;

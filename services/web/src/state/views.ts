@@ -7,7 +7,7 @@ import { afterSubscribing } from './view-gaps.ts';
 export interface View {
   narrow: Narrow;
   /** Ids of the messages in ascending order. */
-    ids: readonly number[];
+  ids: readonly number[];
   hasOldest: boolean;
   hasNewest: boolean;
   /** Whether it may lack messages that belong between its own: it is loaded again once it is on screen. */
