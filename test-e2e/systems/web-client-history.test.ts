@@ -190,7 +190,7 @@ test('a page of a list is requested only while the list is on the page', async (
   const ended = page.waitForEvent('requestfailed', { predicate: isBeside, timeout: 20_000 });
   await goToInbox(page);
   await ended;
-  // It is requested again when the reader is back.
+  // The page requests it again when the reader returns.
   const again = page.waitForEvent('request', { predicate: isBeside });
   await page.unroute(isHeld);
   await goBack(page);

@@ -323,7 +323,7 @@ test('a reminder brings a message back', async () => {
   await leave(visit);
 });
 
-/** As WebKit reports the Enter that confirms a conversion: after the end of the composition. */
+/** Simulates WebKit, which reports the Enter that confirms a conversion after the end of the composition. */
 const confirmConversion = `document.querySelector('#compose').dispatchEvent(
   new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }),
 )`;

@@ -26,7 +26,7 @@ export interface LostCalls {
    * answers soon.
    */
   confirmed(service: string): Promise<string | undefined>;
-  /** After a reconnect, asks about pending calls at once. */
+  /** Asks about pending calls at once; called after a reconnect. */
   reconnected(): void;
 }
 

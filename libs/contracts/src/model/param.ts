@@ -95,6 +95,6 @@ export const bool = z.boolean();
 export const idList = (maxItems: number) => list(id, maxItems);
 /** The same without repetitions, for lists whose items cost work or events each. */
 export const distinctIds = (maxItems: number) => idList(maxItems).transform((values) => [...new Set(values)]);
-/** For results, which need no bound. */
+/** Schema for results, which need no bound. */
 export const int = z.int();
 export const ids = z.array(z.int());

@@ -29,7 +29,7 @@ export const userGroupSchema = z.object({
 });
 export type UserGroup = z.infer<typeof userGroupSchema>;
 
-/** Where a group is used; deactivation is refused with the list of them. */
+/** A use of a group. A deactivation of the group is refused with the list of its uses. */
 const groupUseSchema = z.union([
   z.object({ type: z.literal('realm'), settings: z.array(z.string()) }),
   z.object({ type: z.literal('subgroup'), supergroup_ids: ids }),

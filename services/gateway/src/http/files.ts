@@ -112,7 +112,7 @@ interface Sending {
   reply: FastifyReply;
   asked: FileRange;
   isHead: boolean;
-  /** Called before each MiB after the first. */
+  /** Called before each MiB is sent, except the first. */
   beforeMore?: (() => Promise<void>) | undefined;
 }
 

@@ -110,7 +110,7 @@ export function queryFieldsOf(url = ''): Fields {
   return at < 0 ? noFields() : parseForm(bytesOf(url.slice(at + 1)));
 }
 
-/** Without a prototype, because a field may have any name. */
+/** An empty object without a prototype, because a field may have any name. */
 const noFields = (): Fields => Object.create(null) as Fields;
 
 /** A UTF-16 unit has at most three bytes in UTF-8, each percent-encoded in three characters. */

@@ -116,7 +116,7 @@ export async function invite<R>(
   });
 }
 
-/** Null: it does not expire. */
+/** Minutes until the invitation ends; null if it does not end. */
 const minutesOf = ({ invite_expires_in_minutes: given }: Shared, config: UsersConfig): number | null =>
   given === undefined ? config.INVITATION_LINK_VALIDITY_MINUTES : given;
 

@@ -19,7 +19,7 @@ export const invitationRow = z.object({
   expires_at: z.date().nullable(),
   /** The reusable link through which this invitation was requested. */
   link_id: z.number().nullable(),
-  /** Set for a reusable link. */
+  /** The encrypted key of a reusable link; null for other invitations. */
   sealed_key: z.string().nullable(),
 });
 export type InvitationRow = z.infer<typeof invitationRow>;

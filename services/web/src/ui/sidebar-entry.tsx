@@ -11,7 +11,7 @@ interface EntryProps {
   label: string;
   unread: number;
   color?: string;
-  /** Stands before the count, in small letters. */
+  /** A text before the count, in small letters. */
   hint?: string;
   /** The user whose presence and status are shown beside the label. */
   userId?: number | undefined;
