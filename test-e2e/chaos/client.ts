@@ -4,7 +4,7 @@ export interface Person extends Credentials {
   user_id: number;
 }
 
-/** A message that somebody was told is sent, as it has to be now; undefined content when it was deleted. */
+/** The expected state of a message whose send was acknowledged. `content` is undefined if it was deleted. */
 export interface Sent {
   by: number;
   content: string | undefined;

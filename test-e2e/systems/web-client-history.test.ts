@@ -138,7 +138,7 @@ test('Back loads the place again if its messages are no longer loaded, and shows
   await web.clientOf('owner').deleteMessage({ message_id: left.id });
   const next = idAt(ids.indexOf(left.id) + 1);
   ids.splice(ids.indexOf(left.id), 1);
-  // The page knows what was before this one.
+  // The page has loaded the message before this one.
   await send('member2', 'other', 'After the deletion');
   await page
     .getByRole('main')

@@ -51,7 +51,7 @@ test('a topic is resolved and renamed in its menu, and the page follows', async 
 const topicMenu = (page: Page) => page.getByRole('main').getByRole('button', { name: /^Actions on topic/ });
 const moveDialog = (page: Page) => page.getByRole('dialog', { name: 'Move or rename the topic' });
 
-/** Opens the dialog that moves the topic on the page, and waits until it knows its messages. */
+/** Opens the dialog that moves the topic on the page, and waits until it has loaded its messages. */
 async function openMove(page: Page): Promise<void> {
   await topicMenu(page).click();
   const newest = page.waitForResponse((one) => /num_before=20&/.test(one.url()) && one.ok());

@@ -43,7 +43,7 @@ export interface Consumer {
   readonly types: readonly string[];
   /** The longest time for which a realm has been failing, in seconds. */
   failingSeconds(): number;
-  /** The number up to which this process knows of no waiting events. */
+  /** The number up to which this process has found no waiting events. */
   through(realmId: number): number;
   /** Records that another query found no waiting events up to this number. */
   sawNothing(realmId: number, number: number): void;

@@ -50,7 +50,7 @@ test('reopening a topic at once deletes the notice that it was resolved and does
   });
   expect(await messagesIn('task')).toEqual([[id, 'hello']]);
   expect(await unread()).toBe(before - 1);
-  // Resolved again, it is told again.
+  // If the topic is resolved again, there is another notice.
   await rename(id, '✔ task');
   expect(await textsIn('✔ task')).toEqual(['hello', marked('resolved')]);
 });

@@ -55,7 +55,7 @@ async function answerTo(operation: DocumentedOperation): Promise<{ answer: Answe
   return { answer, isFor: may };
 }
 
-/** A server that is busy refuses with 503 and asks for another attempt, also while a request is prepared. */
+/** Repeats a request while the busy server answers with 503, also while an example is prepared. */
 async function whenNotBusy(attempt: () => Promise<Answer>): Promise<Answer> {
   for (const end = Date.now() + 120_000; ; await new Promise((resolve) => setTimeout(resolve, 200))) {
     try {

@@ -125,7 +125,7 @@ export const maxTopics = 20_000;
 
 /** Limits of the sections of a register whose entries name topics or participants, in bytes of these. */
 export const inRegister = {
-  /** `unread_msgs`: `old_unreads_missing` tells clients that there are more. */
+  /** Maximum of `unread_msgs`; `old_unreads_missing` is true if there are more. */
   unreadBytes: 8 * mebibyte,
   recentConversationsBytes: mebibyte,
   /** The newest. */

@@ -41,7 +41,7 @@ export type GroupUse = z.infer<typeof groupUseSchema>;
 
 /**
  * Every service bumps this version when it begins to use a group, for example in a permission. A deactivation reads the
- * version, asks all services for uses, and expects the version at its commit; it bumps `groups`, which every new use
+ * version, requests the uses from all services, and expects the version at its commit; it bumps `groups`, which every new use
  * expects. So if a deactivation and a new use are concurrent, one of them is decided again.
  */
 export const groupUsesKey = 'group-uses';

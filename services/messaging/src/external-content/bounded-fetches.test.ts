@@ -6,7 +6,7 @@ const media: Media = { type: 'image/png', content: Buffer.alloc(10) };
 
 const from = (realmId: number, requester = 'a'): Reader => ({ realmId, requester });
 
-/** Fetches that end when they are told to. */
+/** Fetches that end when the test ends them. */
 function manual() {
   const started: string[] = [];
   const ends = new Map<string, { resolve: (media: Media) => void; reject: (error: Error) => void }>();

@@ -28,7 +28,7 @@ export async function readJwtKey(algorithm: JwtAlgorithm, text: string): Promise
 }
 
 /**
- * The address in a token. Only the given algorithm is accepted, whatever the token says; `exp` and `nbf` are respected.
+ * The address in a token. Only the given algorithm is accepted, even if the token names another; `exp` and `nbf` are respected.
  * Throws BAD_REQUEST for any other token.
  */
 export async function emailInJwt(token: string, algorithm: JwtAlgorithm, keyText: string): Promise<string> {

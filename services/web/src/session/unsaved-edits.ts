@@ -67,7 +67,7 @@ export class UnsavedEdits {
     this.#forget(key);
   }
 
-  /** An entry that another tab has changed since this tab knew it stays. */
+  /** An entry that another tab has changed since this tab read it is kept. */
   #forget(key: string): void {
     if (stored(this.#prefix + key) === this.#known.get(key)) store(this.#prefix + key, undefined);
     this.#known.delete(key);
