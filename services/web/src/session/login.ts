@@ -7,7 +7,7 @@ let due: (() => void) | undefined;
 /** Whether a logout may still lead away from the page. */
 export const isLoggingOut = (): boolean => logOutTimer !== undefined;
 
-/** Calls `go`, which leaves the page. While a logout is running, it is called only when the logout has failed. */
+/** Calls `go`, which leaves the page. While a logout is running, `go` is called only after its time limit. */
 export function navigate(go: () => void): void {
   if (logOutTimer === undefined) go();
   else due = go;
