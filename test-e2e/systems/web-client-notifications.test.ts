@@ -4,7 +4,7 @@ import { findingsOf } from '../browsers.ts';
 import { checkLook, openDialog } from '../web-look.ts';
 import { message, openWeb, type Visit, type Web } from '../web-visit.ts';
 
-/** Notifications on the desktop, in Chromium. What the desktop would show is recorded in its place. */
+/** Notifications on the desktop, in Chromium. A stand-in records the notifications that the desktop would show. */
 
 let web: Web;
 beforeAll(async () => {

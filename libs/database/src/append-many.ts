@@ -35,7 +35,7 @@ export const itemOf = (realmId: number, expected: Record<string, number>, events
   JSON.stringify({ realm_id: realmId, basis: expected, events });
 
 /**
- * Commits the writes of several realms in one transaction. Those of a realm are committed if its expected versions are
+ * Commits the writes of several realms in one transaction. The writes of a realm are committed if its expected versions are
  * current and its clock is not locked, independently of the other realms. All statements are sent in one message, as in
  * `appendAndCommit`. If it throws, nothing was committed, unless the connection was lost.
  */

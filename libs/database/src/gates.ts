@@ -29,8 +29,8 @@ const gateOf = { users: 'gate:users', channels: 'gate:channels' } as const;
 export type GateOwner = keyof typeof gateOf;
 const isOwner = (schema: string): schema is GateOwner => schema in gateOf;
 /**
- * Whether decisions of the service depend on each other's changes. Those of channels depend on versions of `users`, and
- * on their own rows.
+ * Whether decisions of the service depend on each other's changes. The decisions of channels depend on versions of
+ * `users`, and on their own rows.
  */
 const isAlone = (schema: string): boolean => schema === 'users';
 

@@ -98,7 +98,7 @@ export async function invite<R>(
         return { ...draft, key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
       });
       await insertInvites(work, holder, { ...params, minutes }, invitations);
-      // Closed ones are stored for some days. Those that strangers request through links are limited as mails.
+      // Closed invitations are stored for some days. Invitations that strangers request through links are limited as mails.
       const counted = sql.fragment`users.invitation WHERE realm_id = ${work.realmId} AND link_id IS NULL
         AND ((${isOpen}) OR created_at > now() - interval '1 day')`;
       if (!isAdministrator(holder))

@@ -25,8 +25,8 @@ export function withFlag(message: Message, flag: string, isSet: boolean): Messag
 }
 
 /**
- * The message with the text of an event about it. A text that was only rendered again was not edited. Of the flags, those
- * that the reader sets may be older in the event than in the message.
+ * The message with the text of an event about it. A text that was only rendered again was not edited. Flags that
+ * the reader sets are not changed, because the event may contain older values than the message.
  */
 export function withText(
   message: Message,

@@ -6,7 +6,7 @@ export interface Unread {
   ids: ReadonlySet<number>;
 }
 
-/** Channels and unread messages. Those of archived channels are kept aside: they count again when the channel is restored. */
+/** Channels and unread messages. Messages of archived channels are stored separately and count again after a restore. */
 export interface Unreads {
   /** The subscribed channels, without archived ones. */
   channels: ReadonlyMap<number, Channel>;

@@ -127,7 +127,7 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
   }
 }
 
-/** Takes from the first line that gives something. What remains in it waits behind the other lines; empty ones end. */
+/** Takes a fetch from the first line that has one which may run. The line then moves to the end, or ends if it is empty. */
 function takeInTurn<K, L, T>(
   lines: Map<K, L>,
   sizeOf: (line: L) => number,

@@ -28,7 +28,7 @@ export interface Mailer {
   /** Units of the service: their mails are sent when they are committed. */
   wrapUnits(unitOfWork: UnitOfWork): UnitOfWork;
   start(database: Database): void;
-  /** Sends no more mails. Those that wait stay in the queue. */
+  /** Stops sending mails. Waiting mails stay in the queue. */
   close(): Promise<void>;
 }
 
