@@ -1,4 +1,4 @@
-/** A bare client of the HTTP API; knows nothing of Natter's code. */
+/** A minimal client of the HTTP API that uses no code of Natter. */
 export interface Credentials {
   email: string;
   api_key: string;

@@ -20,7 +20,7 @@ interface Finding {
   nodes: { html: string }[];
 }
 
-/** The serious and critical findings of axe. Code of the page is given as text: this program knows no documents. */
+/** The serious and critical findings of axe. Code for the page is text, because this program has no types of the DOM. */
 export async function findingsOf(page: Page): Promise<unknown[]> {
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
   const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()');

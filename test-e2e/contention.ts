@@ -209,7 +209,7 @@ export function kindsAt(place: Place): Kind[] {
 export interface Load {
   kind: Kind;
   clients: number;
-  /** Over all clients together; by default as many as possible. */
+  /** Maximum rate of all clients together; by default they send as many requests as possible. */
   perSecond?: number;
 }
 

@@ -13,7 +13,7 @@ export async function failSaves(redis: Redis): Promise<() => Promise<void>> {
   // The snapshot of an earlier call.
   await rm(place, { force: true });
   await mkdir(place);
-  // It refuses writes only where it is to save by itself.
+  // Redis refuses writes after a failed save only if automatic saves are configured.
   await redis.config('SET', 'save', '86400 1000000');
   await save(redis, 'err');
   return async () => {

@@ -72,7 +72,7 @@ async function register(url: string, who: Credentials, eventTypes: string[]): Re
   }
 }
 
-/** Why a request failed, including the cause of `fetch failed`. */
+/** The message of a request's error, with the cause of `fetch failed`. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

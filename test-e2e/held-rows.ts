@@ -56,7 +56,7 @@ export const behindRows = <R>(
           const answer = request().finally(() => {
             hasEnded = true;
           });
-          // Its error is thrown below. Without a handler until then, it would end the test run.
+          // The error of the answer is thrown below. Without a handler until then, it would end the test run.
           answer.catch(() => undefined);
           begun.push(answer);
           await expect.poll(async () => hasEnded || (await waitingFor(observer, pid, services)) > before).toBe(true);

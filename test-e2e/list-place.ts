@@ -7,7 +7,7 @@ export interface Place {
   top: number;
 }
 
-/** The result of a function of the list on screen. Code of the page is text: this program knows no documents. */
+/** Calls a function with the list on screen. The code is text, because this program has no types of the DOM. */
 export const ofList = <T>(page: Page, code: string): Promise<T> =>
   page.evaluate<T>(`(${code})(document.querySelector('.messages'))`);
 

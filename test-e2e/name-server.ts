@@ -7,12 +7,12 @@ export interface NameServer {
   isWell: boolean;
   /** How often it was asked. */
   asked: number;
-  /** Makes processes look up names here alone, and not ask the operating system. */
+  /** Environment with which processes look up names only at this server, not in the operating system. */
   env: Record<string, string>;
   close(): void;
 }
 
-/** A name server that knows one address for all names, 127.0.0.2. */
+/** A name server that answers all queries with the address 127.0.0.2. */
 export async function startNameServer(): Promise<NameServer> {
   const socket = createSocket('udp4');
   const server: NameServer = { isWell: false, asked: 0, env: {}, close: () => void socket.close() };

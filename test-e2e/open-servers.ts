@@ -12,7 +12,7 @@ export async function openServers(): Promise<Servers> {
 export const openDatabase = (url: string, maxConnections: number, name = 'test'): Database =>
   createDatabase({ url, maxConnections, name, onError: () => undefined });
 
-/** For units of work of which nobody is told. */
+/** A callback for units of work that ignores the appended entries. */
 export const ignored = afterCommit(
   () => undefined,
   () => undefined,

@@ -2,7 +2,7 @@ import { randomOf } from './kills.ts';
 
 /** A seeded source of choices: the same seed gives the same choices. */
 export interface Random {
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   next(): number;
   /** An integer in [0, count). */
   below(count: number): number;

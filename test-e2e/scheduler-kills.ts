@@ -14,7 +14,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const burst = 150;
 /** Usually enough time to schedule a burst. On a machine that needs more, the rest of the burst is due later. */
 const aheadSeconds = 15;
-/** Longer than the database permits a transaction to be idle. */
+/** Duration of a stop, longer than the database permits a transaction to be idle. */
 const longStopMs = 10_000;
 
 /**

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { findingsOf } from './browsers.ts';
 
-/** Nothing is wider than the page, or than the dialog on it. */
+/** Code that lists elements with content wider than the page or the dialog. */
 const overflow = `[document.documentElement, ...document.querySelectorAll('.modal-body')]
   .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className || one.tagName)`;
 

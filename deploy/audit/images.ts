@@ -18,7 +18,7 @@ export const knownUnpinned: Readonly<Record<string, string>> = {
   'natter:local': 'built on the same machine from this tree',
 };
 
-/** Where images are referenced: files of the deployment, and how their text names images. */
+/** The files that reference images, each with a function that returns the names of the images in its text. */
 const places: readonly [file: RegExp, namesIn: (text: string) => string[]][] = [
   [/compose\.yaml$|helm\/natter\/(?:values|templates\/.*)\.yaml$/, inYaml],
   [/Dockerfile$/, inDockerfile],

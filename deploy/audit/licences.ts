@@ -65,7 +65,7 @@ function licenceOf({ license, licenses }: Manifest): string {
   return license?.type ?? licenses?.map(({ type }) => type).join(' OR ') ?? 'none';
 }
 
-/** Of alternative licences one must be allowed; of combined licences all must be. */
+/** Whether an alternative (OR) is allowed. An alternative of several licences (AND) needs all of them allowed. */
 export function isAllowed(name: string, licence: string): boolean {
   if (name in exceptions) return true;
   const plain = licence.replace(/[()]/g, '');

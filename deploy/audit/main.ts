@@ -6,7 +6,7 @@ import { installedPackages, isAllowed } from './licences.ts';
 import { summaryOf } from './summary.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** Checks that could not run. */
+/** Names of the checks that could not run. */
 const skipped: string[] = [];
 const problems = [...vulnerabilities(), ...licences(), ...images()];
 for (const problem of problems) console.error(problem);

@@ -67,7 +67,7 @@ describe.skipIf(!binaries)(
       server = started;
       const isOpen = () =>
         run('psql', ['-U', 'natter', '-d', 'postgres', '-Atqc', 'SELECT pg_is_in_recovery()']).stdout;
-      // Also before all tests, where nothing can be expected.
+      // Throws instead of using `expect`, because this also runs in `beforeAll`.
       for (const end = Date.now() + 120_000; isOpen() !== 'f\n'; await sleep(100))
         if (Date.now() > end || started.exitCode !== null) throw new Error('PostgreSQL did not start');
     }

@@ -26,7 +26,7 @@ export const dist = join(import.meta.dirname, 'dist');
 /** Packages with native code; they are copied, not bundled. */
 const natives = ['@node-rs/argon2'];
 
-/** It starts one of its own files as a thread, so it is copied, not bundled. */
+/** The package `piscina`. It is copied, not bundled, because it starts one of its own files as a thread. */
 const threads = join(root, 'libs', 'renderer', 'node_modules', 'piscina');
 
 const thisPlatform = `${process.platform}-${process.arch}`;

@@ -47,7 +47,7 @@ describe.skipIf(helm === undefined)(
       };
       const settings = { NATTER_MAX_UPLOAD_MIB: 200 };
       expect([limit({}), limit({ settings }), limit({ settings }, { [name]: '1g' })]).toEqual(['26m', '201m', '1g']);
-      // As the gateway, whose own setting replaces the common one.
+      // The setting of the gateway overrides the common setting, as in the gateway itself.
       expect(limit({ settings, services: { gateway: { env: { NATTER_MAX_UPLOAD_MIB: 1024 } } } })).toBe('1025m');
       expect(limit({ settings: { NATTER_MAX_UPLOAD_MIB: 1 } })).toBe('26m');
       expect(limit({ settings }, { [name]: null })).toBeUndefined();

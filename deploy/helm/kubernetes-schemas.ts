@@ -42,7 +42,7 @@ export const isCovered = (object: KubernetesObject): boolean => modelOf(object) 
 
 function unknownFields(objects: readonly KubernetesObject[]): string[] {
   const root = dirname(dirname(import.meta.dirname));
-  // In this folder, so that the compiler resolves the packages.
+  // The compiler resolves the packages only from a folder below this one.
   const directory = mkdtempSync(join(import.meta.dirname, '.check-'));
   try {
     const lines = objects.flatMap((object, index) => [

@@ -89,7 +89,7 @@ function runHelm(
     .filter((object) => object !== null);
 }
 
-/** Why the chart refuses values, in helm's words; empty when it takes them. */
+/** The error message of helm for these values of the chart; empty if helm accepts them. */
 export function refusal(values: Record<string, unknown>, options: Omit<RenderOptions, 'values'> = {}): string {
   try {
     render({ ...options, values });

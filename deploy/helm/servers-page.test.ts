@@ -53,7 +53,7 @@ test('the servers have the durability and memory limits that Natter requires', (
   );
   for (const line of ['save ""', 'appendonly no', 'maxmemory-policy noeviction'])
     expect(redis.valkeyConfig.split('\n')).toContain(line);
-  // It refuses writes before its container is killed.
+  // Redis reaches `maxmemory` and refuses writes before its container is killed.
   const [, megabytes] = /^maxmemory (\d+)mb$/m.exec(redis.valkeyConfig) ?? [];
   expect(redis.resources.limits.memory).toBe('1Gi');
   expect(Number(megabytes)).toBeLessThanOrEqual(0.8 * 1_024);

@@ -121,7 +121,7 @@ export function startChild({ program, index, env, fd, onLine, onMail, replacesSt
     try {
       run();
     } catch (error) {
-      // Not enough memory, for example.
+      // `spawn` throws, for example if there is not enough memory.
       failed(error);
     }
   }

@@ -19,7 +19,7 @@ export async function findChromium(): Promise<string> {
     const patient = ['-o', 'DPkg::Lock::Timeout=600'];
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     const install = (name: string) => aptGet([...patient, 'install', '-y', '--no-install-recommends', name], env);
-    // Not every distribution has the first one.
+    // Some distributions have no package of the headless shell.
     await install('chromium-headless-shell').catch(() => install('chromium'));
   }
   const path = installed();

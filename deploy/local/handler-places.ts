@@ -52,7 +52,7 @@ interface Described {
 }
 
 /**
- * Files in which somebody who knows the rule looks for the handler of an operation, in order: those named after the
+ * Files in which a reader who knows the rule looks for the handler of an operation, in order: those named after the
  * operation or what it is about, then those named after the folder of the resource or another part of the path. Only
  * files that exist are guesses.
  */

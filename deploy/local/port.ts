@@ -14,7 +14,7 @@ export async function keptPort(home: string): Promise<number> {
   return port;
 }
 
-/** Below the range of ephemeral ports. */
+/** Ports to choose from, below the range of ephemeral ports. */
 const range = { from: 20_000, to: 32_000 };
 
 /**
@@ -23,7 +23,7 @@ const range = { from: 20_000, to: 32_000 };
  */
 function ownRange(): typeof range {
   if (process.env.VITEST === undefined) return range;
-  // At least `maxWorkers` of vitest.config.ts.
+  // Each worker of Vitest gets a part of the range. Must be at least `maxWorkers` of vitest.config.ts.
   const parts = 6;
   const size = (range.to - range.from) / parts;
   const from = range.from + size * (Number(process.env.VITEST_POOL_ID ?? 0) % parts);

@@ -45,7 +45,7 @@ test('pages and comments never run a script with a Node that may be too old for 
   expect(told).toEqual([]);
 });
 
-/** The changelog tells of former paths. */
+/** All pages except the changelog, which contains former paths. */
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: repositoryRoot }).filter((page) => page !== 'CHANGELOG.md');
 const found = (pattern: RegExp): string[] =>
   pages.flatMap((page) => [...read(page).matchAll(pattern)].map(([text]) => `${page}: ${text}`));

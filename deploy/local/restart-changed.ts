@@ -66,7 +66,7 @@ export function restartChanged({ children, root, log, buildWebClient }: Watching
     await buildWebClient().catch((error: unknown) => log(`the web client is not built: ${error}`));
   }
 
-  /** One process after the other, up to one that does not start: the others continue with the code of before. */
+  /** Restarts one process after another. If one does not start, the others keep running the previous code. */
   async function restartEach(processes: Child[], file: string): Promise<void> {
     for (const child of processes) if (!(await restartOne(child, file))) return;
   }

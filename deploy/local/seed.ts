@@ -88,12 +88,12 @@ export async function seed(options: {
   }
 }
 
-/** Chosen before the accounts are created, so that a start that continues an interrupted one knows them. */
+/** Passwords by name. They are stored before the accounts are created, so that a repeated start uses the same. */
 async function keptPasswords(file: string): Promise<Record<string, string>> {
   const kept = await readFile(file, 'utf8').catch(() => undefined);
   if (kept) return JSON.parse(kept) as Record<string, string>;
   const passwords = Object.fromEntries(personNames.map((name) => [name, randomBytes(9).toString('base64url')]));
-  // Renamed, so that the file is never incomplete.
+  // The file is written under another name and then renamed, so that it is never incomplete.
   await writeFile(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
   await rename(`${file}.new`, file);
   return passwords;

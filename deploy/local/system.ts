@@ -17,9 +17,9 @@ import { openSharedPort, type SharedPort } from './shared-port.ts';
 export interface System {
   url: string;
   people: People;
-  /** NATS with the operator's credentials. */
+  /** The URL of NATS with the operator's credentials. */
   natsUrl: string;
-  /** Redis with the operator's credentials. */
+  /** The URL of Redis with the operator's credentials. */
   redisUrl: string;
   /** Credentials of a service. */
   urlsOf(user: NatsUser): { nats: string; redis: string; postgres: string | undefined };
@@ -32,9 +32,9 @@ export interface SystemOptions {
   dataDir: string;
   fresh?: boolean;
   port?: number;
-  /** Processes of each service; default one. */
+  /** Number of processes of each service; 1 by default. */
   replicas?: number | Partial<Record<ServiceProgram, number>>;
-  /** Default two. */
+  /** Number of gateways; 2 by default. */
   gateways?: number;
   env?: NodeJS.ProcessEnv;
   log: (line: string) => void;

@@ -89,7 +89,7 @@ function nameOfObject(node: Node): string[] {
   const values = propertiesOf(node);
   const type = textOf(values.get('type'));
   if (type === undefined || !values.has('audience')) return [];
-  // It may be a part of an event, whose operation is added elsewhere.
+  // An object without `op` may be a part of an event to which the operation is added elsewhere.
   if (!values.has('op')) return hasOperations(type) ? [] : [type];
   return [`${type}/${textOf(values.get('op')) ?? '*'}`];
 }

@@ -53,7 +53,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Already gone.
+    // The process has already ended.
   }
 }
 

@@ -20,7 +20,7 @@ export function unregisteredLocks(path: string, text: string): string[] {
     .map((number) => `${path}: ${number}`);
 }
 
-/** Those of all code and migrations, except tests. */
+/** The unregistered locks in all code and migrations, except tests. */
 export function allUnregisteredLocks(): string[] {
   const sources = [...readSources(/\.(?:ts|sql)$/)].filter(
     ([path]) => !path.startsWith('test-e2e/') && !path.endsWith('.test.ts'),

@@ -8,7 +8,7 @@ export interface Panel {
   kind: 'graph' | 'stat';
   queries: { expr: string; legend: string }[];
   alarmAbove?: number;
-  /** Of 24 columns. */
+  /** The width in columns; a row has 24. */
   width: number;
 }
 

@@ -50,12 +50,12 @@ const healthy: Record<string, string> = {
   'redis_memory_max_bytes{instance="s"}': '0x120',
   'kubelet_volume_stats_available_bytes{persistentvolumeclaim="data"}': '600x120',
   'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="data"}': '1000x120',
-  // Of another system.
+  // Series of another installation: no alert fires for them.
   'kubelet_volume_stats_available_bytes{namespace="other",persistentvolumeclaim="data"}': '1x120',
   'kubelet_volume_stats_capacity_bytes{namespace="other",persistentvolumeclaim="data"}': '1000x120',
   'nodejs_eventloop_lag_p99_seconds{namespace="other",service="users",instance="o"}': '0.9x120',
   'process_start_time_seconds{namespace="other",service="users",instance="o"}': '100x80 200x8 300x8 400x8 500x8 600x8',
-  // Of another program in the same namespace.
+  // A series of another program in the same namespace.
   'nodejs_eventloop_lag_p99_seconds{service="shop",instance="o"}': '0.9x120',
   'node_filesystem_avail_bytes{job="natter-machine",instance="m",fstype="ext4",mountpoint="/"}': '600x120',
   'node_filesystem_size_bytes{job="natter-machine",instance="m",fstype="ext4",mountpoint="/"}': '1000x120',

@@ -104,7 +104,7 @@ async function profileVariant(directory: string, name: string): Promise<Variant>
   return { profileTo };
 }
 
-/** Compares the figures of a scenario with the baseline, and says which thresholds they miss. */
+/** Compares the figures of a scenario with the baseline and the thresholds, and prints the missed thresholds. */
 function judge(name: string, figures: readonly Figure[], { thresholds, baseline }: RunOptions) {
   const comparison = compare(name, figures, thresholds, baseline);
   const missed = comparison.filter(({ verdict }) => verdict === 'MISSED');

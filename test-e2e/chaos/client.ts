@@ -4,7 +4,7 @@ export interface Person extends Credentials {
   user_id: number;
 }
 
-/** A message that somebody was told is sent, as it has to be now; undefined content when it was deleted. */
+/** The expected state of a message whose send was acknowledged. `content` is undefined if it was deleted. */
 export interface Sent {
   by: number;
   content: string | undefined;
@@ -24,7 +24,10 @@ const topics = ['one', 'two', 'three'];
 export const emojis = ['smile', 'heart', 'tada', 'rocket'];
 type Ask = (who: Person, method: string, path: string, form?: Record<string, unknown>) => Promise<Answer | undefined>;
 
-/** One client; gives what it does next. It changes only what is its own, so that a refusal is a fault. */
+/**
+ * Creates a client. The returned function sends its next request. The client changes only its own data, so that any
+ * refusal is a fault.
+ */
 export function createClient(
   { who, other, name, emoji }: { who: Person; other: Person; name: string; emoji: string },
   ask: Ask,
@@ -144,7 +147,7 @@ export function createClient(
       return;
     }
     const form = { [isIn ? 'delete' : 'add']: [other.user_id] };
-    // Its own maker stays, so that the other one can always be added again.
+    // The creator of the group remains a member, so that the other user can always be added again.
     if (await ask(who, 'POST', `/user_groups/${group}/members`, form)) isIn = !isIn;
   }
 

@@ -5,12 +5,12 @@ import type { Person, Sent } from './client.ts';
 import { nameOf, registration, type Shown, viewOfRegister, type Watcher } from './watcher.ts';
 
 const settleMs = 30_000;
-/** Notices of the system may say the same twice. */
+/** Notices of the system may have the same text. */
 const isOfLoad = / at \d+/;
 
 /**
- * What is wrong after a fault, when nothing is under way: each watcher has to show what a fresh register and the record show, and
- * what its queue gives again when it is read from the record.
+ * Lists the differences after a fault, when no request is running. The state of each watcher must be equal to a fresh
+ * register, to the record, and to the events of its queue when they are read again from the record.
  */
 export async function compare(
   { url, redisUrl }: { url: string; redisUrl: string },
@@ -130,7 +130,7 @@ function compareWithSent(watchers: Watcher[], sent: Map<number, Sent>): string[]
   return [...new Set(problems)];
 }
 
-/** What is asked for next has to come from the record. */
+/** Deletes the streams in Redis, so that the next polls read from the record. */
 async function forgetLog(redisUrl: string): Promise<void> {
   const redis = new Redis(redisUrl);
   try {

@@ -5,7 +5,7 @@ export interface Fault {
    * of the fault.
    */
   kind: 'instant' | 'lasting';
-  /** Why it can't be caused here. */
+  /** The reason why the fault can't be caused on this machine. */
   skipped?: string;
   /** Begins it, lets it last, and ends it. */
   cause(): Promise<void>;

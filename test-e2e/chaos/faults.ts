@@ -196,7 +196,7 @@ function postgresFaults(world: World): Fault[] {
         }
         await pause(lastsMs);
         await rm(file);
-        // It ends where it can't write its log.
+        // PostgreSQL exits if it can't write its WAL.
         await pause(500);
         await servers.postgres.start();
       },

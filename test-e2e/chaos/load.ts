@@ -2,13 +2,13 @@ import { type Answer, request } from '../api.ts';
 import { describe } from '../follower.ts';
 import { createClient, emojis, type Person, type Sent } from './client.ts';
 
-/** What happened to the requests of a round. */
+/** Results of the requests of a round. */
 export interface Figures {
   reads: number;
   writes: number;
   /** Attempts that were not answered with success, by kind and code. All were tried again. */
   failures: Map<string, number>;
-  /** From the first attempt to the success, with the client's own retries. */
+  /** Time from the first attempt to the success, with the client's own retries. */
   longestMs: number;
   longestWhat: string;
   /** Refusals that no fault explains, and requests that never succeeded. */

@@ -2,7 +2,7 @@ import { createServer, type Socket, connect as tcp } from 'node:net';
 
 /** A TCP connection in the way between a process and a server, which can fail as networks do. */
 export interface Link {
-  /** Nothing is forwarded, in either direction, and nothing is closed. What was sent meanwhile arrives after `heal`. */
+  /** Forwards no data in either direction, and closes no connection. Data sent meanwhile arrives after `heal`. */
   hold(): void;
   /** Connections that are open now stay open and silent; new ones work. `heal` resets them. */
   strand(): void;
@@ -36,7 +36,7 @@ export async function proxyTo(url: string): Promise<Link> {
       from.on('close', () => {
         pairs.delete(pair);
         lines.delete(line);
-        // A silent connection does not say that its other end is gone.
+        // A stranded connection does not forward that its other end was closed.
         if (!stranded.has(pair)) setTimeout(() => to.destroy(), delayMs);
       });
       if (isHeld) from.pause();

@@ -5,11 +5,11 @@ export interface Measured {
   kind: 'instant' | 'lasting';
   outageMs: number;
   figures: Figures;
-  /** Why polls of followers failed. */
+  /** The errors of failed polls of followers. */
   polls: string[];
   deliveryMs: number;
   problems: string[];
-  /** What processes logged as errors. */
+  /** The messages that processes logged as errors. */
   errors: string[];
 }
 

@@ -4,7 +4,7 @@ import { apply, type ClientState, comparable, stateOf } from '../client-state.ts
 import { describe } from '../follower.ts';
 import { type Absences, createAbsences } from './absences.ts';
 
-/** What a client shows of a message. */
+/** The fields of a message that a client shows. */
 export interface Shown {
   id: number;
   content: string;
@@ -37,10 +37,10 @@ export interface Watcher {
   absences: Absences;
   lost: string | undefined;
   failures: string[];
-  /** From the instant that a message names to its arrival here, in milliseconds. */
+  /** Milliseconds from the time in the text of a message to its arrival here. */
   longestDeliveryMs: number;
   view(): View;
-  /** Begins a round: forgets events and messages. */
+  /** Begins a round: clears the collected events and messages. */
   mark(): void;
   /** Runs `work` without polls of its own: of two polls of a queue, the older one returns no events. */
   apart(work: () => Promise<void>): Promise<void>;
@@ -246,5 +246,5 @@ function viewOf({ client, unread, starred, drafts, groups, topics }: Kept): View
   };
 }
 
-/** As a client that starts now sees it. */
+/** The view of a client that starts now. */
 export const viewOfRegister = (register: Answer): View => viewOf(keptOf(register));

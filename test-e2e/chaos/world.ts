@@ -11,11 +11,11 @@ import { type Link, proxyTo } from './proxy.ts';
 /** The system under test: two processes of everything, a proxy between each of them and each server. */
 export interface World {
   system: System;
-  /** Between the processes of a program and a server; the gateway has no connection to PostgreSQL. */
+  /** The proxies between each process and each server. The gateway has no connection to PostgreSQL. */
   proxies: { program: ServiceProgram; index: number; server: ServerName; proxy: Link }[];
-  /** Where PostgreSQL's data lies; undefined where no volume of its own can be made. */
+  /** The path of PostgreSQL's data; undefined if no separate volume can be created. */
   volume: string | undefined;
-  /** What processes logged as errors, and what they died of, since the last call. */
+  /** Returns errors that processes logged, and the reasons why processes died, since the last call. */
   takeErrors(): string[];
   /** Moves the wall clocks of these processes; of all others they are right. */
   moveClocks(byPid: Record<number, number>): Promise<void>;

@@ -62,7 +62,7 @@ async function upgrades(before: Counters): Promise<void> {
 }
 
 const isService = (line: string): boolean => services.some((service) => line.startsWith(`natter-${service} `));
-/** Kubernetes forgets the pod at once, and newer versions give it hardly any time to end. */
+/** Kubernetes removes the pod at once, and newer versions give it hardly any time to end. */
 const forced = ['--grace-period=0', '--force'];
 
 async function losePods(before: Counters): Promise<void> {

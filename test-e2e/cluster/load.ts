@@ -37,7 +37,7 @@ export function startLoad(
 ): void {
   kubectl(['delete', 'configmap', 'load', '--ignore-not-found']);
   kubectl(['create', 'configmap', 'load', `--from-file=${join(import.meta.dirname, 'load.mjs')}`]);
-  // By address: a cluster's own DNS is not what is measured.
+  // Connects to an IP address, because the DNS of the cluster is not measured.
   const address = kubectl(['get', 'service', 'natter-gateway', '-o', 'jsonpath={.spec.clusterIP}']);
   const containerOf = ({ email, key }: User): object => ({
     name: 'load',

@@ -72,7 +72,7 @@ function followNotes(): User {
   return { email, key };
 }
 
-/** What `helm test` says before the first realm exists. */
+/** Checks the output of `helm test` before the first realm exists. */
 function doctorBeforeRealm(): string {
   const text = helm(['test', 'natter', '--logs', '--timeout', '3m'], { mayFail: true });
   // A failed hook prints no logs with some versions of helm.

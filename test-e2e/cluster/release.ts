@@ -23,7 +23,7 @@ export const servers = ['postgres', 'redis', 'nats'];
 
 type Values = Record<string, unknown>;
 
-/** What a new operator sets: the image, and evaluation mode with the images of its servers. */
+/** The values that a new operator sets: the image, and evaluation mode with the images of its servers. */
 export function plainValues({ image }: Version): Values {
   const { NATTER_POSTGRES_IMAGE, NATTER_REDIS_IMAGE, NATTER_NATS_IMAGE } = process.env;
   const at = image.lastIndexOf(':');

@@ -98,7 +98,7 @@ const described = (service: string): string =>
     .slice(2, 3)
     .join('');
 
-/** In the version that knows `behavior`: others drop it. */
+/** The resource name with an API version that supports `behavior`. Others drop this field. */
 function autoscalers(): string {
   const isStable = run('kubectl', ['api-versions']).split('\n').includes('autoscaling/v2');
   return `horizontalpodautoscalers.${isStable ? 'v2' : 'v2beta2'}.autoscaling`;

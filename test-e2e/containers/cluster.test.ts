@@ -342,7 +342,7 @@ describe.skipIf(images === undefined)(
       again.stop();
     });
 
-    /** With `surge` like a rolling update: the new one is ready before the old one is told to stop. */
+    /** With `surge` like a rolling update: the new one is ready before the old one gets SIGTERM. */
     async function replace(
       kind: (typeof kinds)[number],
       old: string,

@@ -16,7 +16,7 @@ export interface ContainerRecipe {
   binds?: string[];
   /** Ports published on the loopback interface. */
   ports?: number[];
-  /** More names on the networks. */
+  /** Further names of the container on its networks. */
   aliases?: string[];
   /** User and group by number. */
   user?: string;
@@ -24,7 +24,7 @@ export interface ContainerRecipe {
   tmpfs?: Record<string, string>;
   /** Restarted whenever it exits, like in Kubernetes. */
   restarts?: boolean;
-  /** As the chart runs it: read-only, no capabilities, no new privileges. */
+  /** Restricts the container like in the chart: read-only, no capabilities, no new privileges. */
   hardened?: boolean;
 }
 

@@ -109,7 +109,7 @@ function cpuNow(): Record<string, number> {
   return { ...cpuOf(watched.groups), fuzz: (user + system) / 1_000 };
 }
 
-/** By process, the largest first. */
+/** Text with the CPU time per request: the total, and that of each process, the largest first. */
 function perRequest(usedMs: Record<string, number>, count: number): string {
   const total = Object.values(usedMs).reduce((sum, ms) => sum + ms, 0);
   const parts = Object.entries(usedMs).sort((a, b) => b[1] - a[1]);

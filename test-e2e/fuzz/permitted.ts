@@ -45,7 +45,7 @@ const administratorsOnly = new Set([
 
 const membersOnly = new Set(['get-bots', 'update-bot', 'regenerate-bot-api-key', 'subscribe', 'create-channel']);
 
-/** Why a success of this operation is wrong for this role; undefined if it may succeed. */
+/** The reason why this operation must not succeed for this role; undefined if it may succeed. */
 export function whyForbidden(operation: Operation, role: RoleName): string | undefined {
   if (operation.caller === 'public') return undefined;
   if (role === 'deactivated' || role === 'wrong-key') return 'a key that does not work';

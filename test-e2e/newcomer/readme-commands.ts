@@ -34,7 +34,7 @@ export function commandsOf(readme: string): Command[] {
   });
 }
 
-/** The program that the page tells to save, by the name of its file. */
+/** The program that the page instructs to save, and the name of its file. */
 export function programOf(readme: string): { name: string; text: string } {
   const name = /Save it as `([\w.]+)`/.exec(readme)?.[1];
   const text = /^```ts\n([\s\S]*?)^```$/m.exec(readme)?.[1];

@@ -19,7 +19,7 @@ export interface Started {
   interrupt(): Promise<void>;
 }
 
-/** Longer than any command of the page may take, so that one that hangs ends the walk. */
+/** Time limit of a command, longer than any command of the page takes. A command that hangs ends the test. */
 const longestMs = 20 * 60_000;
 
 export function openTerminal(root: string, environment: Record<string, string>): Terminal {
@@ -68,7 +68,7 @@ export function openTerminal(root: string, environment: Record<string, string>):
         until: async (pattern) => {
           const until = Date.now() + longestMs;
           for (;;) {
-            // Read before the output, so that the last words of an ended command count.
+            // `isOver` is computed before the output is read, so that the last output of an ended command is compared too.
             const isOver = hasEnded || Date.now() > until;
             const match = pattern.exec(printed());
             if (match) return match;

@@ -7,7 +7,7 @@ export interface ModelQueue {
   name: string;
   start: number;
   isGone: boolean;
-  /** For each cursor of the client, the number of the queue's events up to it. */
+  /** By cursor of the client, the number of the queue's events up to it. */
   acknowledged: number;
 }
 

@@ -126,7 +126,7 @@ function startLoad(clients: Clients): { isOver(): boolean } {
     for (let k = 0; k < 1 + random.below(size); k++) {
       await spread();
       const kind = random.next();
-      // At once, so that one transaction commits those of several realms.
+      // Sends of several realms begin at once, so that one transaction commits them.
       const others = random.chance(0.6) ? realms.filter((realmId) => realmId !== who.realmId) : [];
       for (const realmId of others)
         for (const one of ['a', 'b']) start(send(clients, { ...who, realmId }, `${name}.${k}${one} of ${realmId}`));

@@ -47,7 +47,7 @@ test('a message that was sent while the user was not subscribed does not count a
   await send('general');
   const feed = { anchor: missed, num_before: 0, num_after: 0, apply_markdown: false };
   const { messages } = await ask('member', 'GET /messages', feed);
-  // Otherwise there is nothing to except.
+  // Checks the setup: this is the only message that the watcher has missed.
   expect(messages.map(({ id }: { id: number }) => id)).toEqual([missed]);
   expect(watcher.messages.has(missed)).toBe(false);
   sent.delete(missed);

@@ -133,7 +133,7 @@ describe.skipIf(missing !== '')(missing ? `the chart's backup: SKIPPED: no ${mis
     const roles = `SELECT rolname FROM pg_roles WHERE rolname LIKE 'natter\\_%' AND rolcanlogin ORDER BY 1`;
     expect(await inPostgres(roles)).toEqual([]);
     await expect(asService()).rejects.toThrow('not permitted to log in');
-    // Without the new epoch.
+    // The new epoch is missing, so the restore has not ended.
     await expect(migrate(url, 'secret', () => undefined)).rejects.toThrow('has not ended');
     await inPostgres('COMMENT ON DATABASE chat IS NULL');
     await migrate(url, 'secret', () => undefined);

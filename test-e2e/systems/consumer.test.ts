@@ -368,7 +368,7 @@ test('a consumer that emits does not park events while the log has no partition 
       if (failed === realm) failures++;
     },
   });
-  // One that is caused by an event parks it after the third.
+  // An error that the event itself causes would park the event after the third failure.
   await expect.poll(() => failures).toBeGreaterThan(4);
   await owner.any(sql.unsafe`SELECT log.prepare_partitions(1)`);
   const last = () => database.one(numbers`SELECT number FROM log.position(${realm})`);

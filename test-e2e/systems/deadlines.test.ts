@@ -235,7 +235,7 @@ test('a migration that waits for a lock does not block other statements, and run
       )
     ).rowCount;
   await expect.poll(waits, { interval: 20 }).toBe(1);
-  // It completes while the reader still holds its lock.
+  // This read completes while the reader still holds its lock.
   await observer.query("SET statement_timeout = '60s'");
   await observer.query('SELECT 1 FROM log.event LIMIT 1');
   expect(isDone).toBe(false);
@@ -324,10 +324,10 @@ const grown = (before: Record<string, number>, after: Record<string, number>): R
   );
 
 describe('administrators see the unavailable service and all other values', () => {
-  /** Other tests left queues, which end at any time. */
+  /** Number of queues in the database: those of earlier tests may end at any time. */
   const aliveQueues = async (): Promise<number> =>
     (await observer.query('SELECT FROM event_queue.queue WHERE expires_at > now()')).rowCount ?? 0;
-  /** The number of queues is compared with the one in the database; what the server tells may be seconds old. */
+  /** The number of queues is compared with the one in the database; the server's number may be some seconds old. */
   const stateOf = async () => {
     const { status, body } = await ask('GET', '/server/status');
     const silent = (body.services ?? []).filter((one: { is_available: boolean }) => !one.is_available);
@@ -374,7 +374,7 @@ test('a request waits for the look-up of its sender and of the rules for as long
     });
     return (await sent).status;
   };
-  // On a busy machine the rest of the time may be too short.
+  // Repeated, because the remaining time may be too short on a busy machine.
   await expect.poll(sendWhileLocked).toBe(200);
 });
 
@@ -398,7 +398,7 @@ test('a request is not refused because a projection is late, but waits for it fo
     });
     return (await answers).map(({ status, body }) => [status, body.msg]);
   };
-  // On a busy machine the rest of the time may be too short.
+  // Repeated, because the remaining time may be too short on a busy machine.
   await expect.poll(askWhileLocked).toEqual([
     [200, ''],
     [200, ''],

@@ -117,7 +117,7 @@ test('an event of many parts, or one that fails for long, is not parked after pr
       invites_changed: async (work) => {
         if (work.realmId !== realmId) return;
         if (left.failures-- > 0) throw Object.assign(new Error('locked'), { code: '55P03' });
-        // As if each part took more than two seconds.
+        // Simulates that each part takes more than two seconds.
         await work.run(sql.unsafe`
           UPDATE users.consumer SET tried_at = tried_at - interval '3 s' WHERE realm_id = ${realmId} AND name = ${`deadly-${realmId}`}`);
         left = { ...left, parts: left.parts - 1 };

@@ -37,12 +37,12 @@ test('writes succeed after a failover during which connections to a standby were
 
 const realm = 900;
 const keys = ['realm', 'actor:5'];
-/** As the users service; with `basis` as the expected versions. */
-async function bump(bumps: string[], basis: Record<string, number> = {}): Promise<string | undefined> {
+/** Appends no events as the users service: compares the `expected` versions and bumps `bumps`. */
+async function bump(bumps: string[], expected: Record<string, number> = {}): Promise<string | undefined> {
   const users = new pg.Client({ connectionString: serviceUrl(servers.postgresUrl, 'users', 'secret') });
   await users.connect();
   try {
-    await users.query("SELECT log.append($1, $2, $3, 'users', '[]')", [realm, JSON.stringify(basis), bumps]);
+    await users.query("SELECT log.append($1, $2, $3, 'users', '[]')", [realm, JSON.stringify(expected), bumps]);
     return undefined;
   } catch (error) {
     return sqlState(error);
@@ -58,7 +58,7 @@ async function versions(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ key, version }) => [key, version]));
 }
 
-/** What other promotions leave behind: the data of before `lose`, on the server that `begin` makes of it. */
+/** Simulates a promotion that loses commits: the server that `begin` starts has the data from before `lose`. */
 async function withLostTail(lose: () => Promise<unknown>, begin: (data: string) => Promise<unknown>): Promise<void> {
   const { postgres, postgresUrl } = servers;
   const reader = new pg.Client({ connectionString: postgresUrl });

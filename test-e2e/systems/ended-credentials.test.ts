@@ -51,7 +51,7 @@ test.each([
   let answer = await pollOfEndedKey(form);
   for (let tries = 1; answer.status === 503 && tries < 5; tries++) answer = await pollOfEndedKey(form);
   expect(JSON.stringify(answer.body)).not.toContain('a secret');
-  // The gateway of the poll may learn of the end after the service goes on: then the poll is held, and ends empty.
+  // The gateway may read the event of the revocation only after the service continues. Then the poll waits and ends empty.
   const { status, body } = answer;
   const outcome = status === 200 ? [status, body.events] : [status, body.code];
   expect([

@@ -12,7 +12,7 @@ const png = Buffer.concat([small, Buffer.alloc(3 * 1024 * 1024, 7)]);
 const tooLarge = Buffer.concat([png.subarray(0, 16), Buffer.alloc(11 * 1024 * 1024)]);
 
 const filesLimit = 400;
-/** What the other site was asked for, by path. */
+/** Requests that the other site received, by path. */
 const asked = new Map<string, { count: number; headers: unknown[] }>();
 let site: Server;
 /** A site at an address that the system may not reach. */
@@ -131,7 +131,7 @@ test('content that is too large, missing, endless or not an image returns 404', 
   const paths = ['/html.png', '/svg.png', '/large.png', '/missing.png', '/endless.png'];
   const statuses = await Promise.all(paths.map(async (path) => (await get(await shownAt(at(path)))).status));
   expect(statuses).toEqual(paths.map(() => 404));
-  // What failed is known for a while.
+  // Failures are cached for some time.
   expect((await get(await shownAt(at('/missing.png')))).status).toBe(404);
   expect(asked.get('/missing.png')?.count).toBe(1);
 });

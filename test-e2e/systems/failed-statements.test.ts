@@ -45,7 +45,7 @@ afterAll(async () => {
 const insert = (key: string) => sql.unsafe`
   INSERT INTO users.idempotency (realm_id, user_id, key, fingerprint) VALUES (${realmId}, 1, ${key}, '')`;
 const claim = (key: string) => ({ userId: 1, namedBy: 'key' as const, key, fingerprint: 'same' });
-const decided = { basis: {}, events: [event], numbered: () => [], answer: { named: 'id', rest: {} } };
+const decided = { expected: {}, events: [event], numbered: () => [], answer: { named: 'id', rest: {} } };
 const commit = () => createCommitter(database, 'users', ignored, () => new Error('full') as never);
 const unit = (key: string, emits: boolean) =>
   createUnitOfWork(database, ignored)({ realmId, schema: 'users', claim: claim(key) }, async (work) => {

@@ -47,7 +47,7 @@ async function without(victims: readonly Child[], work: () => Promise<void>): Pr
   }
 }
 
-/** Until all of these run again. On a busy machine one may take longer than another one and the life of a queue. */
+/** Waits until all of these run again. On a busy machine, one start may take longer than the life of a queue. */
 async function areBack(victims: readonly Child[]): Promise<void> {
   for (const child of victims)
     await expect
@@ -60,7 +60,7 @@ async function areBack(victims: readonly Child[]): Promise<void> {
       .toBe(true);
 }
 
-/** Until the database has this row. */
+/** Waits until the query returns one row. */
 const untilRow = (text: string, values: unknown[]) =>
   expect.poll(async () => (await postgres.query(text, values)).rowCount).toBe(1);
 

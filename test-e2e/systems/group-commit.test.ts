@@ -19,7 +19,7 @@ import { intoPreferences } from '../../services/messaging/src/model/sending/topi
 import { ignored, openDatabase, openServers } from '../open-servers.ts';
 
 let servers: Servers;
-/** As in two processes of a service. */
+/** One pool of connections for each of two simulated processes of a service. */
 let databases: Database[];
 let ofMessaging: Database;
 let admin: pg.Client;
@@ -52,9 +52,9 @@ const committer = (own = database(), schema = 'users') =>
   createCommitter(own, schema, ignored, () => new Error('full') as never);
 const tick = (body = {}) => ({ type: 'tick', body, audience: { users: { ids: [] } } }) as LogEvent;
 const claim = (key: string) => ({ userId: 1, namedBy: 'key' as const, key, fingerprint: 'same' });
-const decided = (key: string, basis: Record<string, number> = {}) => ({
-  basis,
-  events: [tick({ key, basis })],
+const decided = (key: string, expected: Record<string, number> = {}) => ({
+  expected,
+  events: [tick({ key, expected })],
   numbered: () => [],
   answer: { named: 'id', rest: {} },
   claim: claim(key),
@@ -71,7 +71,7 @@ function counting(own: Database): { transactions: { count: number }; counted: Da
 
 interface Recorded {
   number: number;
-  event: { body: { key?: string; basis?: Record<string, number>; version?: number } };
+  event: { body: { key?: string; expected?: Record<string, number>; version?: number } };
   answer: { result: { id: number } } | null;
   transaction: string;
 }
@@ -127,8 +127,8 @@ test('in a shared commit, one realm can be refused and one can wait while the ot
   await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [locked]);
   const commits = committer();
   const ended: string[] = [];
-  const write = (name: string, realm: number, basis = {}) =>
-    commits(realm, decided('key', basis)).finally(() => ended.push(name));
+  const write = (name: string, realm: number, expected = {}) =>
+    commits(realm, decided('key', expected)).finally(() => ended.push(name));
   const [first, second, third] = [
     write('fine', fine),
     write('stale', stale, { 'actor:7': 1 }),
@@ -168,9 +168,9 @@ test('only the writes of a realm with outdated versions are refused', async () =
   expect(await keysIn(one)).toEqual(['fine']);
 });
 
-test.each<[string, () => { key: string; basis: Record<string, number> }]>([
-  ['an outdated version', () => ({ key: 'stale', basis: { 'actor:7': 1 } })],
-  ['a used key', () => ({ key: 'taken', basis: {} })],
+test.each<[string, () => { key: string; expected: Record<string, number> }]>([
+  ['an outdated version', () => ({ key: 'stale', expected: { 'actor:7': 1 } })],
+  ['a used key', () => ({ key: 'taken', expected: {} })],
 ])('writes beside one with %s are committed in one transaction', async (_, refused) => {
   const [realm] = realms as [number];
   const { transactions, counted } = counting(database());
@@ -178,10 +178,10 @@ test.each<[string, () => { key: string; basis: Record<string, number> }]>([
   await commits(realm, decided('taken'));
   transactions.count = 0;
   const keys = [...Array(99).keys()].map((nth) => `key ${nth}`);
-  const { key, basis } = refused();
+  const { key, expected } = refused();
   const all = await Promise.allSettled([
     ...keys.slice(0, 50).map((one) => commits(realm, decided(one))),
-    commits(realm, decided(key, basis)),
+    commits(realm, decided(key, expected)),
     ...keys.slice(50).map((one) => commits(realm, decided(one))),
   ]);
   expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(1);
@@ -203,7 +203,7 @@ test('while a write waits for a row, a transaction that locked the row and waits
     );
     const held = commits(realm, decided('held')).catch((error: Error) => error);
     await expect.poll(waiting, { interval: 5 }).toBe(1);
-    // Less than the time after which PostgreSQL looks for deadlocks.
+    // Shorter than the time after which PostgreSQL searches for deadlocks.
     await locker.query("SET LOCAL lock_timeout = '900ms'");
     const code = await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [realm]).then(
       () => undefined,
@@ -334,7 +334,7 @@ test('while versions change, two processes leave no gap and do not commit on an 
     for (const { number, event, answer } of events) {
       if (event.body.version) version++;
       else {
-        expect(event.body.basis).toEqual({ 'actor:1': version });
+        expect(event.body.expected).toEqual({ 'actor:1': version });
         expect(answer).toEqual({ result: { id: number } });
         expect(answered).toContainEqual({ realm, key: event.body.key, id: number });
       }

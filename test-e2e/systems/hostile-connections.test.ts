@@ -155,7 +155,7 @@ test('a download ends when its client disconnects', async () => {
     read = (await chunkReads()) - before;
     return read - earlier;
   };
-  // Until the downloads have ended, whole or not.
+  // Waits until the downloads have ended, completely or not.
   await expect.poll(grown, { interval: 1_000 }).toBe(0);
   // The whole file is 128 chunks.
   expect(read).toBeGreaterThanOrEqual(clients);
@@ -213,7 +213,7 @@ test('40 simultaneous uploads of 20 MiB by one user stay within their budget, wh
     socket.send(
       `POST /api/v1/user_uploads HTTP/1.1\r\n${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${size}\r\n\r\n${file}`,
     );
-  // Without the last byte no request is complete.
+  // The last byte is missing, so no request is complete.
   const bytes = Buffer.alloc(size - file.length - 1, 'x');
   for (const socket of sockets) socket.send(bytes);
   const refused = sockets.map((socket) =>

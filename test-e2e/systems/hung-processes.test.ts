@@ -78,7 +78,7 @@ interface Attempt {
   outcome: number | 'reset';
 }
 
-/** One request on a new connection. */
+/** Sends one request on a new connection. */
 async function requestOnNewConnection(): Promise<Attempt> {
   const { email, api_key } = system.people.member;
   const options = { agent: false, auth: `${email}:${api_key}` };

@@ -138,7 +138,7 @@ async function follow(who = system.people.member) {
   };
 }
 
-/** For whom the jobs of messages are. */
+/** The users for whom the preview jobs of messages run. */
 const causesOf = (ids: readonly number[]) =>
   database.any(sql.type(z.object({ caused_by: z.number() }))`
     SELECT caused_by FROM messaging.link_preview_job WHERE message_id = ANY(${sql.array([...ids], 'int8')})`);
@@ -372,7 +372,7 @@ test('a page that does not respond while the process stands still is requested a
   const follower = await follow();
   const { id, path } = await beginFetch();
   for (const child of workers()) child.kill('SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 6_000)); // Longer than a fetch may take.
+  await new Promise((resolve) => setTimeout(resolve, 6_000)); // Longer than the time limit of a fetch.
   for (const child of workers()) child.kill('SIGCONT');
   await expect.poll(() => isAwaited(path)).toBe(false);
   release(path);
@@ -415,6 +415,6 @@ test('a person whose pages do not respond, and their bot, delay neither other pe
   const received = async () => unsigned((await neighbour.ok('GET', `/messages/${id}`)).message.content);
   await expect.poll(received).toContain(embed(at('/near'), 'Page near'));
   await expect.poll(() => shown(other)).toContain(embed(at('/other'), 'Page other'));
-  // More than may run at a time.
+  // There are more jobs than may run at a time.
   expect((await causesOf(ids)).length).toBeGreaterThan(4);
 });

@@ -26,7 +26,7 @@ const ask = (route: string, form: Record<string, unknown>) => request(system.url
 async function openQueue(idleSeconds: number): Promise<{ queue_id: string; last_event_id: number }> {
   const registered = await ask('POST /register', { event_types: ['message'], idle_queue_timeout: idleSeconds });
   const { queue_id, last_event_id } = registered.body;
-  // From now on the gateway knows when it has to extend the queue.
+  // The first poll makes the gateway compute when it has to extend the queue.
   expect((await ask('GET /events', { queue_id, last_event_id, dont_block: true })).status).toBe(200);
   return { queue_id, last_event_id };
 }

@@ -211,7 +211,7 @@ describe('while two schedulers apply retention and a client changes an old messa
     );
   const channelOf = async (messageId: number): Promise<number | undefined> =>
     (await admin.query(`SELECT channel_id FROM messaging.message WHERE id = ${messageId}`)).rows[0]?.channel_id;
-  /** The messages of which the log tells that they were deleted, as often as it does. */
+  /** The ids of messages with a deletion in the log, repeated for each event. */
   const told = async (): Promise<number[]> => {
     const { rows } = await admin.query(`SELECT (form->'patch'->>'message_id')::int AS message_id
       FROM log.event, json_array_elements(event->'forms') form

@@ -7,7 +7,7 @@ import { endPartitions, preparePartitions } from '../../services/event-queue/src
 import { openDatabase, openServers } from '../open-servers.ts';
 
 let servers: Servers;
-/** As event-queue. */
+/** Connects with the role of event-queue. */
 let database: Database;
 let admin: pg.Client;
 beforeAll(async () => {

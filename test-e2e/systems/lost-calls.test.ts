@@ -135,9 +135,9 @@ test('a process that was stopped for long does not handle requests from before t
       await pause(500);
       tick();
       victim.kill('SIGSTOP');
-      // Until what it had begun is over.
+      // Waits until the requests that the victim had begun have ended.
       await pause(16_000);
-      // As after two minutes. Requests that began after the stop may still be repeated.
+      // Deletes stored answers, like after two minutes. Requests that began after the stop may still be repeated.
       await admin.run(
         sql.unsafe`DELETE FROM messaging.idempotency WHERE created_at < clock_timestamp() - interval '15 seconds'`,
       );
@@ -150,14 +150,14 @@ test('a process that was stopped for long does not handle requests from before t
   await expectOnce('asked before', report);
 });
 
-/** Stops a process of users until a call was sent past it, while `ask` sends calls, and returns what failed. */
+/** Stops a process of users until another one gets a call, while `ask` sends calls. Returns the failures of `ask`. */
 async function pastHungUsers(caller: string, ask: () => Promise<string[]>): Promise<string[]> {
   const listener = await asUser('users');
   let direct = 0;
   listener.subscribe(`natter-at.users.*.*.${caller}`, { callback: () => void direct++ });
   await listener.flush();
   const [victim] = system.children.filter(({ program }) => program === 'users');
-  // Its callers run longer than this process.
+  // Restarts the process, so that its callers have run for longer.
   const before = victim?.pid();
   victim?.kill('SIGKILL');
   while (victim?.pid() === before) await pause(20);
@@ -299,7 +299,7 @@ test('a repeated call returns the result of the first process instead of "Nothin
     await query({ text: 'SELECT FROM messaging.message WHERE id = $1 FOR UPDATE', values: [id] });
     const patched = request(system.url, owner, `PATCH /messages/${id}`, { content: 'after' });
     await expect.poll(async () => [await waiting(), copy !== undefined], { interval: 20 }).toEqual([1, true]);
-    // Like a caller that believes the call lost. At least one of the copies reaches the process that works on it.
+    // Sends copies, like a caller that considers the call lost. At least one reaches the process that works on it.
     for (let attempt = 1; attempt <= 20; attempt++) {
       copy?.headers?.set('Natter-Attempt', String(attempt));
       const headers = copy?.headers;

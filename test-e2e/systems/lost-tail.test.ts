@@ -159,7 +159,7 @@ test('when Redis returns with older data, users who come online are in the next 
   await eventually(() => redis.ping());
   for (const [key, value] of older) if (value) await redis.restore(key, 0, value, 'REPLACE');
   redis.disconnect();
-  // Until the service has connected again, it takes posts without Redis; then this test would not show anything.
+  // Waits until the service has connected again: before, it accepts posts without Redis, and the test would pass anyway.
   await pause(3_000);
   await come(guest, 0);
   const { presences, presence_last_update_id } = await come(member, last);
@@ -312,7 +312,7 @@ describe('a standby that lags behind', () => {
 
   test('does not end the history of entries that it lacks', async () => {
     const before = await position();
-    // As if some connections led to the standby.
+    // Simulates that some connections lead to the standby.
     const serverOf = (query: Query) => (/new_epoch|DELETE/.test(query.sql) ? primary : behind);
     const database = {
       any: (query: Query) => serverOf(query).any(query),

@@ -118,7 +118,7 @@ test('a mail whose link has expired is not sent', async () => {
   rules.refusal = () => 451;
   const email = 'late@natter.example';
   await invite(email);
-  // Not while an attempt is going on, which began before.
+  // Changed only between two attempts, because a running attempt has read the row already.
   const isPaused = sql.fragment`due_at < now() + interval '1 minute'`;
   await expect
     .poll(() => database.run(sql.unsafe`UPDATE users.mail SET expires_at = now() WHERE attempts > 0 AND ${isPaused}`))

@@ -11,7 +11,7 @@ const tenMinutesMs = 600_000;
 
 let system: System;
 let clocks: string;
-/** By process: the milliseconds by which its clock is moved, as it said. */
+/** The reported shift of the clock of each process, in milliseconds, by pid. */
 const movedMs = new Map<number, number>();
 beforeAll(async () => {
   const dataDir = await dataDirectory();
@@ -88,7 +88,7 @@ test.each([
   });
   expect(seen.typing?.sender.user_id).toBe(person.user_id);
   const { active_timestamp } = seen.presence?.presences[person.user_id] ?? {};
-  // By the right clock, which this process has.
+  // Compared with the clock of this process, which was not moved.
   expect(Math.abs(active_timestamp - Date.now() / 1_000)).toBeLessThan(tenMinutesMs / 2_000);
 });
 
@@ -97,7 +97,7 @@ test('a presence that was posted while a clock was ahead does not hide later one
   await move({ presence: tenMinutesMs });
   await requestOnce(system.url, member, 'POST /users/me/presence', { status: 'active' });
   await move({});
-  // On a busy machine a process may follow its clock later.
+  // Repeated, because a process may use its moved clock later on a busy machine.
   const aheadSeconds = async (): Promise<number> => {
     await requestOnce(system.url, member, 'POST /users/me/presence', { status: 'active' });
     const { body } = await requestOnce(system.url, owner, `GET /users/${member.user_id}/presence`);

@@ -76,7 +76,7 @@ test('a change of the own password is not refused because of guesses of other us
   const guesses: Answer[] = [];
   for (let round = 0; round < 15; round++)
     guesses.push(...(await Promise.all(others.map((who) => change(who, `wrong${round}`, 'another horse')))));
-  // More than a whole network may guess at logins before it waits.
+  // More wrong passwords than one network may send at logins without a delay.
   expect(guesses.map(({ status }) => status)).toEqual(times(75, () => 400));
   expect((await change(member2, member2.password, 'another horse')).status).toBe(200);
   expect((await change(member2, 'another horse', member2.password)).status).toBe(200);

@@ -214,7 +214,7 @@ test('a reactivated realm sends its due messages, but bot notices are deleted af
     'INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at) VALUES ($1, $2, 1, now(), now())',
     [id, bot.user_id],
   );
-  // Neither posted nor dropped, and the attempt does not count.
+  // The message is neither posted nor dropped, and the attempt does not count.
   const postponed = `SELECT attempts FROM messaging.webhook_delivery WHERE realm_id = $1 AND due_at > now() + interval '20 seconds'`;
   await expect.poll(() => inPostgres(postponed, [id])).toEqual([{ attempts: 0 }]);
   const ofTest = `SELECT state FROM messaging.scheduled_message WHERE realm_id = $1 AND client = 'test'`;

@@ -84,7 +84,7 @@ const waitingOf = async (which = sql.fragment`true`): Promise<number> =>
 /** Waits until no message waits to be posted. */
 const settled = (): Promise<void> => expect.poll(() => waitingOf(), { interval: 100 }).toBe(0);
 
-/** What a bot wrote where this user reads, oldest first, after everything was posted. */
+/** The messages of a bot that the user can read, oldest first, after all posts to bots have ended. */
 async function repliesOf({ email }: Bot, reader: Credentials): Promise<Answer[]> {
   await settled();
   const page = { anchor: 'newest', num_before: 100, num_after: 0, apply_markdown: false };

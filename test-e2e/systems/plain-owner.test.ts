@@ -63,7 +63,7 @@ test('such an owner begins new epochs after a restore', async () => {
   expect([code, output]).toEqual([0, expect.stringContaining('1 realms begin a new epoch')]);
 });
 
-/** As after a dump without owners was restored on a server where this owner has made the roles. */
+/** The same state as after a dump without owners was restored on a server where this owner has created the roles. */
 test('such an owner gives the log to its roles, although no member of them', async () => {
   const before = await inPostgres(owners);
   await inPostgres('ALTER TABLE log.event OWNER TO CURRENT_USER');

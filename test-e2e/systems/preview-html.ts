@@ -1,6 +1,6 @@
 /** The HTML of previews of linked pages whose image is `/picture` of their site. */
 export const picturePath = /\/external_content\/[0-9a-f]{40}\/([0-9a-f]+)/g;
-/** With the addresses of pictures instead of the paths that stand for them. */
+/** Replaces the signed paths of pictures in HTML by their addresses. */
 export const unsigned = (html: string): string =>
   html.replace(picturePath, (_, hex) => Buffer.from(hex, 'hex').toString());
 

@@ -67,7 +67,7 @@ test('messages older than the retention of the realm or channel are deleted, wit
   await age(sql.fragment`channel_id = ${short}`, 3);
   await age(sql.fragment`channel_id = ${endless}`, 30);
   await age(sql.fragment`channel_id IS NULL`, 6);
-  // A message that cannot be deleted, because no service knows its channel, is the first that retention finds.
+  // A message that cannot be deleted, because its channel does not exist, is the first that retention finds.
   await database.run(sql.unsafe`
     INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, content, rendered_content, client, sent_at)
     SELECT realm_id, 1, sender_id, 0, 0, topic, content, rendered_content, client, now() - interval '30 days'

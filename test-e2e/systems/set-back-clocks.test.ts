@@ -249,7 +249,7 @@ test('users whom a load added before Redis was emptied are added again', async (
     SELECT ${realm}, id, ${clock}, ${clock}, id FROM generate_series(1, 1500) id`);
   for (const script of ['natterPresenceMerge', 'natterPresenceLoaded']) {
     await redis.redis.flushall();
-    // Before the second of two merges, or before the end of the load.
+    // Redis is emptied before the second of two merges, or before the end of the load.
     const emptiedAt = script === 'natterPresenceMerge' ? 2 : 1;
     let calls = 0;
     const emptied = new Proxy(redis.redis, {

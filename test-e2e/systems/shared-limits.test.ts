@@ -28,7 +28,7 @@ const post = (username: string, password: string, network: string) => {
 };
 const guess = async (username: string, password: string, network: string): Promise<number> =>
   (await post(username, password, network)).status;
-/** With the right password. */
+/** Logs in with the right password. */
 const logIn = async (username: string, password: string, network: string): Promise<number> =>
   (await untilServed(() => post(username, password, network))).status;
 const times = <T>(many: number, make: (index: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i));
@@ -113,7 +113,7 @@ test('requests for files with the cookie of an ended session do not count as gue
   const statuses: number[] = [];
   for (let round = 0; round < 10; round++) statuses.push(...(await Promise.all(times(25, () => open(headers)))));
   expect(new Set(statuses)).toEqual(new Set([usual]));
-  // They count as anonymous downloads, and those are limited.
+  // The requests count as anonymous downloads, which are limited.
   let rounds = 0;
   while (!(await Promise.all(times(50, () => open(headers)))).includes(429)) expect(++rounds).toBeLessThan(60);
   expect(await logIn(member.email, member.password, '192.0.2.30')).toBe(200);

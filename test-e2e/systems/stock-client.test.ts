@@ -33,7 +33,7 @@ test('during a day of work, all requests of the client return its own changes', 
   const { members } = await ok(client.users.retrieve());
   const other = members.find((one: { full_name: string }) => one.full_name === member2.full_name);
   expect(me.user_id).not.toBe(other.user_id);
-  // What it sends for "all types of events".
+  // The client sends null for "all types of events".
   const queue = await ok(client.queues.register({ event_types: null }));
   await ok(client.users.me.subscriptions.add({ subscriptions: JSON.stringify([{ name: 'stock' }]) }));
   const { stream_id } = await ok(client.streams.getStreamId('stock'));
@@ -129,7 +129,7 @@ test('a bot follows while the processes that it is connected to are killed', asy
       .toBe(200);
     return content.replace('ping', 'pong');
   };
-  // It follows from the moment that it has registered.
+  // The bot receives only messages that are sent after it has registered.
   await expect
     .poll(
       async () => {

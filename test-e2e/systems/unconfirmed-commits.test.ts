@@ -18,7 +18,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-/** With a standby that does not exist no commit is confirmed. */
+/** Requires a standby that does not exist, so that no commit is confirmed; or removes the requirement. */
 async function requireStandby(isRequired: boolean): Promise<void> {
   await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${isRequired ? 'nobody' : ''}'`);
   await admin.query('SELECT pg_reload_conf()');

@@ -138,7 +138,7 @@ test('Back loads the place again if its messages are no longer loaded, and shows
   await web.clientOf('owner').deleteMessage({ message_id: left.id });
   const next = idAt(ids.indexOf(left.id) + 1);
   ids.splice(ids.indexOf(left.id), 1);
-  // The page knows what was before this one.
+  // The page has loaded the message before this one.
   await send('member2', 'other', 'After the deletion');
   await page
     .getByRole('main')
@@ -190,7 +190,7 @@ test('a page of a list is requested only while the list is on the page', async (
   const ended = page.waitForEvent('requestfailed', { predicate: isBeside, timeout: 20_000 });
   await goToInbox(page);
   await ended;
-  // It is requested again when the reader is back.
+  // The page requests it again when the reader returns.
   const again = page.waitForEvent('request', { predicate: isBeside });
   await page.unroute(isHeld);
   await goBack(page);

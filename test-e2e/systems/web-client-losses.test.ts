@@ -155,7 +155,7 @@ test('an upload with lost responses is created once, and one of a changed file i
   const ids: unknown[] = [];
   await page.route('**/json/tus', async (route) => {
     const response = await route.fetch();
-    // A busy system may have no time for it, and the page asks again.
+    // A busy system may refuse the request, and the page repeats it.
     if (response.status() === 503) return route.fulfill({ response });
     ids.push(((await response.json()) as { upload_id: string }).upload_id);
     if (ids.length === 1) return route.abort();
@@ -363,7 +363,7 @@ test('a page asks before an upload is lost, and says that the text waits for its
   await note.waitFor({ state: 'detached' });
   await box(page).press('Enter');
   await message(page, 'two.txt').waitFor();
-  // Nothing is asked any more.
+  // A reload shows no question any more.
   await page.reload();
   await message(page, 'two.txt').waitFor();
   await page.context().close();

@@ -231,7 +231,7 @@ test('an unsaved edit is kept while another message is edited, at Escape and on 
   await edit(one);
   expect(await editor(one).inputValue()).toBe('The first, not saved');
   await page.reload();
-  // It takes the focus once, when it appears.
+  // The compose box takes the focus once, when it appears.
   await page.locator('#compose:focus').waitFor();
   await edit(one);
   expect(await editor(one).inputValue()).toBe('The first, not saved');

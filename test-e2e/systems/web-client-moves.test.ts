@@ -51,7 +51,7 @@ test('a topic is resolved and renamed in its menu, and the page follows', async 
 const topicMenu = (page: Page) => page.getByRole('main').getByRole('button', { name: /^Actions on topic/ });
 const moveDialog = (page: Page) => page.getByRole('dialog', { name: 'Move or rename the topic' });
 
-/** Opens the dialog that moves the topic on the page, and waits until it knows its messages. */
+/** Opens the dialog that moves the topic on the page, and waits until it has loaded its messages. */
 async function openMove(page: Page): Promise<void> {
   await topicMenu(page).click();
   const newest = page.waitForResponse((one) => /num_before=20&/.test(one.url()) && one.ok());
@@ -105,7 +105,7 @@ test('the messages of a topic are moved also if the newest ones are deleted whil
   await moveTo('soup');
   expect(await topicOf(first)).toBe('soup');
   await page.getByRole('heading', { name: '#general › soup' }).waitFor();
-  // Those that the dialog knew are gone, and others came.
+  // The messages that the dialog had loaded have left the topic, and others have arrived.
   await openMove(page);
   const notice = (
     await owner.getMessages({
@@ -156,11 +156,11 @@ test('a page follows a topic that others resolve and rename, with the unsent tex
   const drafts = async () =>
     (await web.clientOf('member').getDrafts()).drafts.map(({ topic, content }) => [topic, content]);
   await expect.poll(drafts).toEqual([['✔ door', 'I will close']]);
-  // One message that leaves takes nobody along.
+  // If only one message is moved, the page stays at the topic.
   await owner.updateMessage({ message_id: id, topic: 'window', propagate_mode: 'change_one' });
   await message(page, 'It is closed').waitFor({ state: 'detached' });
   await message(page, 'The door is open').waitFor();
-  // Nor does a conversation that leaves for a place where the reader may not read.
+  // The page also stays if the conversation is moved to a channel that the reader may not read.
   const secret = await owner.createChannel({ name: 'secret', subscribers: [idOf('owner')], invite_only: true });
   const first = (
     await owner.getMessages({

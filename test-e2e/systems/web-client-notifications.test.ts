@@ -4,7 +4,7 @@ import { findingsOf } from '../browsers.ts';
 import { checkLook, openDialog } from '../web-look.ts';
 import { message, openWeb, type Visit, type Web } from '../web-visit.ts';
 
-/** Notifications on the desktop, in Chromium. What the desktop would show is recorded in its place. */
+/** Notifications on the desktop, in Chromium. A stand-in records the notifications that the desktop would show. */
 
 let web: Web;
 beforeAll(async () => {
@@ -129,7 +129,7 @@ test('after permission, direct messages and mentions notify once in all tabs, an
   const { id } = await say('<i>topic</i>', `@**${name}** look`);
   const both = async (): Promise<Notified[]> => [...(await notifiedIn(page)), ...(await notifiedIn(other))];
   await expect.poll(async () => (await both()).length).toBe(2);
-  // Later messages were not announced before.
+  // After a later message was announced, all earlier announcements have been made.
   await write('The last one');
   await expect.poll(async () => (await both()).length).toBe(3);
   const notified = await both();
@@ -163,7 +163,7 @@ test('a conversation that is read in one tab does not notify in any tab until th
   await other.evaluate('setFocus(false)');
   await write('Seen at once');
   await message(page, 'Seen at once').waitFor();
-  // The tab that may tell of the message has decided.
+  // Waits until the tab that may show the notification has decided.
   const looks = async (): Promise<number> =>
     Number(await page.evaluate('looks')) + Number(await other.evaluate('looks'));
   await expect.poll(looks).toBeGreaterThan(0);

@@ -121,7 +121,7 @@ test('an administrator sees the state of the services, and a member neither that
   } finally {
     stopped?.kill('SIGCONT');
   }
-  // Without the button, after half a minute.
+  // The page refreshes after half a minute without the button.
   await dialog.getByText('All services answer.').waitFor();
   await page.route('**/json/server/status', (route) => route.abort());
   await refresh.click();

@@ -193,7 +193,7 @@ test('the text of an edit stays while its message is off the screen', async () =
   await page.keyboard.press('e');
   const editor = page.getByRole('textbox', { name: 'Text of the message' });
   await editor.fill('A changed text');
-  // Less than the list shows, so that no message is passed by.
+  // Scrolls by less than the visible height, so that each message is on screen once.
   await scrollTo(page, idAt(count - 100), -500);
   await expect.poll(() => editor.count()).toBe(0);
   await scrollTo(page, idAt(count - 1), 1_500);

@@ -4,7 +4,7 @@ import { restingPlace } from '../list-place.ts';
 import { checkLook } from '../web-look.ts';
 import { message, openWeb, type PersonName, type Web } from '../web-visit.ts';
 
-/** What readers do in the web client, in Chromium. */
+/** Tests of reading in the web client, in Chromium. */
 
 let web: Web;
 beforeAll(async () => {
@@ -111,7 +111,7 @@ test('keys that are pressed before the text of an edit is loaded do nothing, and
   await readNewest(page, id);
   await page.keyboard.press('e');
   await asked.promise;
-  // They would star the message, reply to it, and list the shortcuts.
+  // These keys are shortcuts: they would star the message, reply to it, and list the shortcuts.
   for (const key of ['s', 'Enter', '?']) await page.keyboard.press(key);
   released.resolve();
   await expect.poll(() => page.evaluate('document.activeElement.value')).toBe('Begun');

@@ -331,7 +331,7 @@ test('messages on screen stay unread where a person chose so', async () => {
   const shown = page.locator(`[data-message="${id}"]`);
   await shown.waitFor();
   const flags = async () => (await member.getMessage({ message_id: id })).message.flags;
-  // Longer than messages are collected before they are marked.
+  // Longer than the page collects messages before it marks them as read.
   await page.waitForTimeout(1_000);
   expect(await flags()).toEqual([]);
   await member.updateSettings({ web_mark_read_on_scroll_policy: 1 });

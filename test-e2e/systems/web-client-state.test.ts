@@ -258,7 +258,7 @@ test('unread messages of an archived channel come back with it', async () => {
   const channels = await openChannels();
   const feed = await follow(reader, registerParams);
   await changeArchive(channels);
-  // Of its creation, and of each change. They are sent some time after the change.
+  // A channel has notices of its creation and of each change. They are sent some time after the change.
   const notices = async () => {
     const pages = Object.values(channels).map((id) => pageOf(reader, topicPlace(id, 'channel events')));
     return (await Promise.all(pages)).map(({ messages }) => messages.length);
@@ -349,7 +349,7 @@ async function pageOf(reader: Client, narrow: Narrow): Promise<Page> {
   return { narrow, messages: answer.messages as unknown as Message[], foundOldest, foundNewest, since: [] };
 }
 
-/** What a reader sees of a view. */
+/** The parts of a view that a reader sees. */
 function seenIn(state: State, narrow: Narrow): unknown {
   const view = state.views.get(keyOf(narrow));
   return view?.ids.map((id) => {

@@ -243,7 +243,7 @@ test('a page says that messages wait while the server accepts none, and says why
     expect(await banner.getAttribute('data-connection')).toBe('unsent');
   }
   await checkLook(page);
-  // It is shown for some seconds only.
+  // The banner is shown for some seconds only.
   const connected = page.evaluate(`new Promise((seen) => {
     const banner = document.querySelector('.banner');
     const look = () => banner.textContent.includes('Connected again') && seen();

@@ -91,7 +91,7 @@ test('what is typed and opened in a message stays while its row is off the scree
   await page.getByText('They sing').waitFor();
   await press('End');
   await expect.poll(async () => (await option.count()) + (await spoiler.count())).toBe(0);
-  // On its way to the end, the list would leave every other place.
+  // Waits until the list has stopped: while it scrolls to the end, it would leave any other place.
   await restingPlace(page);
   await expect.poll(isThere).toBe(true);
   expect(await option.inputValue()).toBe('soup');

@@ -230,7 +230,7 @@ test('a draft is on every device until it is sent, and others see who is typing'
   const [here, there] = [await logIn('member', path), await logIn('member', path)];
   const other = await logIn('member2', path);
   const { full_name } = web.system.people.member;
-  // Who pauses for long no longer counts as typing.
+  // After a long pause, a person no longer counts as typing.
   const typing = other.page.getByText(`${full_name} is typing`);
   const isSeen = async (): Promise<boolean> => {
     await box(here.page).press('x');
@@ -323,7 +323,7 @@ test('a reminder brings a message back', async () => {
   await leave(visit);
 });
 
-/** As WebKit reports the Enter that confirms a conversion: after the end of the composition. */
+/** Simulates WebKit, which reports the Enter that confirms a conversion after the end of the composition. */
 const confirmConversion = `document.querySelector('#compose').dispatchEvent(
   new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }),
 )`;

@@ -138,7 +138,7 @@ test('logging out opens the login page once, even if a poll is refused before th
   await page.context().close();
 });
 
-// After the test with axe, which does not know that overflow is clipped.
+// This test runs after the test with axe, because axe does not detect that overflow is clipped.
 test('messages of other users cannot paint over other messages', async () => {
   const hostile = [
     '$$\\raisebox{30em}{\\colorbox{white}{I resign. Alice\\hspace{15em}}}$$',

@@ -130,7 +130,7 @@ test('a deactivated realm with many messages is tried only a few times and does 
   const loop = startWebhookLoop(delivery, { onOutcome: () => undefined, onError: fails });
   await expect.poll(() => rowsOf(other)).toEqual([]);
   await loop.stop();
-  // As many as begin at once.
+  // In the deactivated realm, only the deliveries that begin at once were tried.
   expect(asked).toEqual(
     new Map([
       [many, 16],
@@ -195,7 +195,7 @@ describe('while a projection of this service lags', () => {
     await lag('realm_user');
     await waits(lagging, 1, 1);
     const decide = async () => {
-      if (await isApplied('people')) return { basis: {}, events: [], numbered: () => [] };
+      if (await isApplied('people')) return { expected: {}, events: [], numbered: () => [] };
       setTimeout(() => void Promise.all(['people', 'notices'].map(apply)), 500);
       throw refused();
     };

@@ -176,7 +176,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
     const { member } = system.people;
     const postgres = new pg.Client({ connectionString: system.servers.postgresUrl });
     await postgres.connect();
-    // As a process does that is killed right after its commit.
+    // Commits without an append to Redis, like a process that is killed right after its commit.
     const event = { type: 'reaction', op: 'add', body: { message_id: 1, emoji_name: name }, audience: 'realm' };
     const commit = () =>
       postgres.query(`SELECT log.append(realm_id, '{}', '{}', 'messaging', $2) FROM users.account WHERE id = $1`, [

@@ -32,7 +32,7 @@ export class Browser {
     return answer;
   }
 
-  /** What a script of this origin sends to the API. */
+  /** Sends a request to the API like a script of this origin. */
   json(method: string, path: string, form: Form = {}): Promise<Answer> {
     const headers = method === 'GET' ? {} : { origin: this.origin, 'x-csrftoken': this.token };
     return this.send(method, `/json${path}`, form, { 'sec-fetch-site': 'same-origin', ...headers });

@@ -16,7 +16,7 @@ export const whileConsumerIsHeld = <R>(
     let isHeld = true;
     await holder.query('BEGIN');
     const position = `SELECT FROM ${schema}.consumer WHERE realm_id = $1 AND name = $2 FOR UPDATE`;
-    // In a new realm the consumer has none at first.
+    // In a new realm, the consumer has no position at first.
     while ((await holder.query(position, [realmId, name])).rowCount === 0)
       await new Promise((resolve) => setTimeout(resolve, 100));
     const done = work(() => isHeld);

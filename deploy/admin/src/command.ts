@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Output } from './output.ts';
 
 export interface Command {
-  /** One or two words. */
+  /** The one or two words that select the command. */
   name: string;
   usage: string;
   summary: string;

@@ -24,7 +24,7 @@ export const credentials: Command = {
     else if (format === 'redis') print(redisAcl());
     else if (format === 'env' || format === 'kubernetes') {
       const { redis, nats } = options;
-      // It has a password, which other users of the machine could read on a command line.
+      // The URL may come from the environment: other users of the machine could read its password on the command line.
       const postgres = options.postgres ?? process.env.NATTER_POSTGRES_ADMIN_URL;
       if (!postgres || !redis || !nats)
         throw new UsageError('--redis, --nats, and NATTER_POSTGRES_ADMIN_URL or --postgres are needed');

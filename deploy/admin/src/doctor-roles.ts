@@ -8,7 +8,7 @@ const roles = serviceSchemas.map((schema) => `'natter_${schema}'`).join(', ');
 
 /** Settings of the roles of services that lose or refuse what they write. They do not hold in the session of the doctor. */
 export async function checkRoles(read: Read): Promise<Finding[]> {
-  // As PostgreSQL does it: a setting of the role overrides one of the database, and of those for this database the general one.
+  // The precedence of PostgreSQL: settings of the role for this database, of the role, of this database.
   const rows = await read<{ role: string; name: string }>(`
     SELECT role, name FROM (
       SELECT DISTINCT ON (role, name) r.rolname AS role, split_part(entry, '=', 1) AS name, split_part(entry, '=', 2) AS setting

@@ -2,7 +2,7 @@ export interface Finding {
   state: 'ok' | 'warn' | 'FAIL';
   subject: string;
   text: string;
-  /** The page of the documentation that says what to do. */
+  /** The page of the documentation with instructions for this finding. */
   page?: string;
 }
 

@@ -1,9 +1,9 @@
 /** Prints the output of a command: lines of text, or with `--json` one JSON value on standard output. */
 export interface Output {
   readonly isJson: boolean;
-  /** One thing, by the names of its fields. */
+  /** Prints one record: the value of each field under its name. */
   record(values: Record<string, unknown>): void;
-  /** Several things of a kind; `none` says that there are none. */
+  /** Prints several records with the same fields, or the text `none` if `rows` is empty. */
   table(rows: readonly Record<string, unknown>[], none: string): void;
   /** Prints the result, as text and as fields. */
   done(text: string, values: object): void;

@@ -2,7 +2,7 @@ import { prepareOwnerSession } from '@natter/database';
 import pg from 'pg';
 import { adminUrl } from './migrate.ts';
 
-/** How long Postgres may be unreachable at first: network policies of Kubernetes do not know a new pod at once. */
+/** How long Postgres may be unreachable at first: Kubernetes applies network policies to a new pod with a delay. */
 const unreachableMs = 10_000;
 const retryMs = 500;
 
@@ -46,7 +46,7 @@ async function connected(): Promise<pg.Client> {
     try {
       return await connectPostgres({ connectionTimeoutMillis: 10_000 });
     } catch (error) {
-      // What Postgres itself answers is final.
+      // An error from Postgres itself is not temporary.
       if (error instanceof pg.DatabaseError || Date.now() > until) throw error;
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }

@@ -38,7 +38,7 @@ export function startCanary(options: CanaryOptions, log: Logger, metrics: Metric
   const stopping = new AbortController();
   const client = createHttpClient({ ...options, signal: stopping.signal });
   const me = randomUUID().slice(0, 8);
-  /** When a message was first sent, and when it was acknowledged. */
+  /** Messages that were not delivered yet. By content: the times of the first attempt to send and of the answer. */
   const waiting = new Map<string, { sentAt: number; acknowledgedAt?: number }>();
   const delivered = new Set<string>();
   let highestId = 0;

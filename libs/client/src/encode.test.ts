@@ -11,7 +11,7 @@ const encoded = (operation: Operation, name: string, value: unknown): string => 
   return new URLSearchParams(typeof body === 'string' ? body : path.split('?')[1]).get(name) ?? '';
 };
 
-/** As the server reads a parameter that is a text or JSON. */
+/** Decodes a parameter like the server: as JSON if possible, otherwise as text. */
 const decoded = (raw: string): unknown => {
   try {
     return JSON.parse(raw);

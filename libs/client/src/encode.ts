@@ -2,7 +2,7 @@ import type { Operation, Param } from '@natter/contracts';
 
 export interface Encoded {
   method: string;
-  /** With `/api/v1` and, for GET, the query. */
+  /** Begins with `/api/v1`; for GET, it includes the query. */
   path: string;
   /** A form; multipart if a parameter is a file. */
   body: string | FormData | undefined;

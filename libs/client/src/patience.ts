@@ -2,7 +2,7 @@
 const bodyBytesPerMs = 1.024;
 const maxBodyMs = 600_000;
 
-/** Gives an attempt up when it makes no progress. */
+/** Aborts an attempt that makes no progress for some time. */
 export interface Patience {
   readonly signal: AbortSignal;
   /** The server has answered, or sent a further part of its answer: the time begins again. */
@@ -10,7 +10,7 @@ export interface Patience {
   end(): void;
 }
 
-/** The time for the body is added before the answer begins, because `fetch` does not tell the progress of a body. */
+/** The time for the body is added before the answer begins, because `fetch` does not report the progress of a body. */
 export function startPatience(ms: number, body: string | FormData | undefined): Patience {
   const controller = new AbortController();
   const giveUp = (): void => controller.abort(new DOMException('The request made no progress', 'TimeoutError'));

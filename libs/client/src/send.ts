@@ -9,11 +9,14 @@ interface Sending extends CallOptions {
   deadlineMs: number;
 }
 interface Attempt extends Sending {
-  /** An earlier attempt may have been executed: only the server, which knows the key, can refuse the request now. */
+  /**
+   * Whether an earlier attempt may have been executed. Then an error of a proxy is not final: the request is repeated
+   * until the server, which stores the idempotency key, answers.
+   */
   isUncertain: boolean;
 }
 
-/** Longer than a poll waits. */
+/** Deadline of a poll: longer than the server holds a poll without events. */
 const pollMs = 90_000;
 
 /**
@@ -27,7 +30,7 @@ export async function send(client: ClientOptions, encoded: Encoded, sending: Sen
   if (client.email !== undefined) headers.authorization = `Basic ${basic(`${client.email}:${client.apiKey ?? ''}`)}`;
   if (typeof request.body === 'string') headers['content-type'] = 'application/x-www-form-urlencoded';
   if (!sending.isReadOnly) headers['idempotency-key'] = sending.idempotencyKey ?? randomKey();
-  // By the monotonic clock, which nobody sets.
+  // Measured by the monotonic clock, because the clock of the system may be set.
   const begun = performance.now();
   const end = begun + (sending.retryForMs ?? client.retryForMs ?? 60_000);
   const { firstSentAt = Date.now() } = sending;

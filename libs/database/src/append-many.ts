@@ -9,7 +9,7 @@ import { boundsOf, entriesOf, numbersRow, throwAsKnown, usualIdleMs } from './un
 /** The writes of a realm in a transaction with those of other realms. They bump no versions. */
 export interface Share {
   realmId: number;
-  /** At least one. */
+  /** The events of the realm, at least one. */
   events: readonly LogEvent[];
   rows: readonly NumberedRow[];
   /** The argument for `log.append_many`, from `itemOf`. */
@@ -31,11 +31,11 @@ const appendedRow = z.object({
 /** `lock_timeout` of the transaction. Writes of one realm that wait delay the others; after this the realms are divided. */
 const lockMs = 25;
 
-export const itemOf = (realmId: number, basis: Record<string, number>, events: readonly LogEvent[]): string =>
-  JSON.stringify({ realm_id: realmId, basis, events });
+export const itemOf = (realmId: number, expected: Record<string, number>, events: readonly LogEvent[]): string =>
+  JSON.stringify({ realm_id: realmId, basis: expected, events });
 
 /**
- * Commits the writes of several realms in one transaction. Those of a realm are committed if its expected versions are
+ * Commits the writes of several realms in one transaction. The writes of a realm are committed if its expected versions are
  * current and its clock is not locked, independently of the other realms. All statements are sent in one message, as in
  * `appendAndCommit`. If it throws, nothing was committed, unless the connection was lost.
  */

@@ -19,7 +19,7 @@ const batchMs = 5_000;
 interface LookUp<Q, A> {
   asked: Q;
   at: number;
-  /** The deadline of the request that asks. */
+  /** The deadline of the request for which the look-up is made. */
   deadline: Deadline | undefined;
   resolve: (answer: A) => void;
   reject: (error: unknown) => void;

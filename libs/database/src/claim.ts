@@ -12,12 +12,12 @@ import type { InsertNumbered } from './numbered.ts';
 export interface Claim {
   /** The caller; 0 for callers without an account. */
   readonly userId: number;
-  /** What the key is derived from: the client's key, the client's own ids, or the id of a call on the bus. */
+  /** The source of the key. `key`: the client's key; `local`: the client's own ids; `call`: the id of the bus call. */
   readonly namedBy: 'key' | 'local' | 'call';
   readonly key: string;
   /** Identifies the request: another request under the same key is refused. */
   readonly fingerprint: string;
-  /** Other fingerprints of the same request, with which an earlier release or a process with a former secret stored it. */
+  /** Fingerprints of the same request that an earlier release, or a process with a former secret, may have stored. */
   readonly otherFingerprints?: () => readonly string[];
   /** The stored answer, set after the commit. */
   stored?: { result: unknown };

@@ -49,7 +49,7 @@ function committer(failure: (keys: string[]) => Error | undefined) {
   );
   const write = (realmId: number, key: string, isNamed = false) =>
     commits(realmId, {
-      basis: {},
+      expected: {},
       events: [{ type: 'tick', body: { written: key }, audience: 'realm' } as unknown as LogEvent],
       numbered: () => [],
       answer: { named: 'id', rest: {} },

@@ -214,7 +214,7 @@ export function createCommitter(
     }
   }
 
-  /** Nothing was committed, unless the connection was lost. */
+  /** Called when a shared transaction failed. It committed nothing, unless the connection was lost. */
   async function afterFailure(all: readonly Sharing[], error: unknown): Promise<void> {
     // After a lost connection the outcome is unknown, so no write may be repeated here.
     if (isServerOutage(error)) {

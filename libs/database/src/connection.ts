@@ -149,7 +149,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, los
   let failure: unknown;
   let active = 0;
   let isCancelled = false;
-  /** A text of several statements failed: the driver does not know yet whether a transaction is open. */
+  /** Whether it is unknown if a transaction is open, because a message with several statements failed. */
   let isUnknown = false;
   let isReadOnly = false;
   const usedSince = firstUsedAt.get(client) ?? performance.now();

@@ -41,7 +41,7 @@ export interface ConsumerPosition {
   exists(realmId: number): void;
   /** Call it after a transaction that advanced the position to this number. */
   advanced(realmId: number, through: number): void;
-  /** The number up to which this process knows of no waiting events. */
+  /** The number up to which this process has found no waiting events. */
   through(realmId: number): number;
   sawNothing(realmId: number, number: number): void;
   /** Realms that have waiting events, or no position of this consumer yet. One query finds all since the last call. */

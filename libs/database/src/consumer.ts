@@ -46,7 +46,7 @@ export interface Consumer {
   readonly types: readonly string[];
   /** The longest time for which a realm has been failing, in seconds. */
   failingSeconds(): number;
-  /** The number up to which this process knows of no waiting events. */
+  /** The number up to which this process has found no waiting events. */
   through(realmId: number): number;
   /** Records that another query found no waiting events up to this number. */
   sawNothing(realmId: number, number: number): void;
@@ -82,8 +82,8 @@ const deadlyText = 'Processes ended while they handled this event';
 /**
  * Handles the events of every realm in order. The position advances in the transaction that stores the effects of an event. So
  * each event takes effect once, even if a process is killed. Over events without a handler the position advances from time to
- * time, for all realms in one step. An event that causes three failures is parked and skipped. So is an event during which eight
- * processes ended. After any other failure the consumer tries again, until it succeeds.
+ * time, for all realms in one step. An event is parked and skipped if it causes three failures, or if eight processes ended during
+ * it. After any other failure the consumer tries again, until it succeeds.
  */
 export function startConsumer(database: Database, unitOfWork: UnitOfWork, options: ConsumerOptions): Consumer {
   const { schema, name, after = [], onError, batchSize = usualBatchSize, charged = (_, work) => work() } = options;

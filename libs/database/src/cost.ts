@@ -35,7 +35,7 @@ export function captureCost(): (ms: number) => void {
 const freeStatementMs = 5;
 /** A statement that may wait for a row lock costs no more than this. */
 const maxStatementMs = 200;
-/** Other statements may take long only because PostgreSQL is busy or unavailable. They cost no more than this. */
+/** Maximum cost of other statements, which take long only if PostgreSQL is busy or unavailable. */
 const maxLocklessMs = 5_000;
 
 /** PostgreSQL does not report the CPU time of a statement, so its duration counts. */

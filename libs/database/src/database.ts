@@ -187,7 +187,7 @@ function literal(value: unknown): string {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
   if (typeof value === 'string') {
-    // It would end the message.
+    // A NUL character would end the message to PostgreSQL.
     if (value.includes('\0')) throw new Error('A text with a NUL character cannot be stored');
     return quoted(value);
   }

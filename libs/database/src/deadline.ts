@@ -87,7 +87,7 @@ export const tooLate = (cause?: unknown) => unavailable(new Error('the deadline 
 
 class Scope implements Deadline {
   readonly patience: Patience;
-  /** In terms of `performance.now()`. */
+  /** End of the work, in terms of `performance.now()`. */
   readonly endsAt: number;
   isClosed = false;
   #isEnded = false;

@@ -5,7 +5,8 @@ import { isRow, type Numbered } from './numbered.ts';
 
 /** One decided write, ready to be committed with others. */
 export interface Decided {
-  basis: Record<string, number>;
+  /** The expected versions. */
+  expected: Record<string, number>;
   events: LogEvent[];
   /** Rows that contain log numbers. `fromEnd` is the distance of this item's first event from the end of the batch. */
   numbered: (fromEnd: number) => Numbered[];
@@ -50,16 +51,16 @@ const maxBatchCharacters = 400_000;
  */
 export function takeBatch(queue: Waiting[]): Waiting[] {
   while (queue[0]?.deadline?.hasEnded) queue.shift()?.reject(tooLate());
-  const basis = new Map<string, number>();
+  const expected = new Map<string, number>();
   let count = 0;
   let characters = 0;
   for (const item of queue.slice(0, maxBatch)) {
-    // Its deadline would abort the batch for the others.
+    // The deadline of this write would abort the transaction of the whole batch.
     if (item.deadline?.hasEnded) break;
     characters += item.characters;
     if (count > 0 && characters > maxBatchCharacters) break;
-    if (Object.entries(item.basis).some(([name, version]) => (basis.get(name) ?? version) !== version)) break;
-    for (const [name, version] of Object.entries(item.basis)) basis.set(name, version);
+    if (Object.entries(item.expected).some(([name, version]) => (expected.get(name) ?? version) !== version)) break;
+    for (const [name, version] of Object.entries(item.expected)) expected.set(name, version);
     count++;
   }
   return queue.splice(0, count);
@@ -78,18 +79,18 @@ export function refuseLate(batch: readonly Waiting[]): Waiting[] {
 export function writesOf(
   batch: readonly Waiting[],
   insertAnswers: ReturnType<typeof insertNumberedAnswers>,
-): { basis: Record<string, number>; events: LogEvent[]; numbered: Numbered[] } {
-  const basis: Record<string, number> = {};
+): { expected: Record<string, number>; events: LogEvent[]; numbered: Numbered[] } {
+  const expected: Record<string, number> = {};
   const numbered: Numbered[] = [];
   const events = batch.flatMap((item) => item.events);
   let fromEnd = events.length - 1;
   for (const { claim, answer, ...item } of batch) {
-    Object.assign(basis, item.basis);
+    Object.assign(expected, item.expected);
     numbered.push(...item.numbered(fromEnd));
     if (claim) numbered.push({ into: insertAnswers, row: numberedAnswer(claim, fromEnd, answer.named, answer.rest) });
     fromEnd -= item.events.length;
   }
-  return { basis, events, numbered };
+  return { expected, events, numbered };
 }
 
 /** Each write is charged a share of `costMs` by the length of its texts. */

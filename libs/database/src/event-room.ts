@@ -5,7 +5,7 @@ const maxEvents = 25_000;
 /** Size of one event, and of all events of a unit, as JSON: each is written, sent and parsed in one piece. */
 const maxEventBytes = 8 * 1024 * 1024;
 const maxUnitBytes = 32 * 1024 * 1024;
-/** About as much as an id takes as JSON. */
+/** Estimated length of an id in JSON. */
 export const bytesPerNumber = 8;
 
 /**

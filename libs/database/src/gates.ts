@@ -29,8 +29,8 @@ const gateOf = { users: 'gate:users', channels: 'gate:channels' } as const;
 export type GateOwner = keyof typeof gateOf;
 const isOwner = (schema: string): schema is GateOwner => schema in gateOf;
 /**
- * Whether decisions of the service depend on each other's changes. Those of channels depend on versions of `users`, and
- * on their own rows.
+ * Whether decisions of the service depend on each other's changes. The decisions of channels depend on versions of
+ * `users`, and on their own rows.
  */
 const isAlone = (schema: string): boolean => schema === 'users';
 
@@ -61,7 +61,7 @@ const passGateOf = (realmId: number, owner: GateOwner): string =>
   `SELECT log.pass_gate(${realmId}, ${lockOf(gateOf[owner]).number})`;
 
 interface Hold {
-  /** False if no connection was available for it. */
+  /** Whether the gate is held; false if no connection was available. */
   isHeld: boolean;
   /** Resolves when the locks are held, or when acquiring them has failed. */
   opened: Promise<void>;

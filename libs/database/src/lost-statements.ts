@@ -32,7 +32,7 @@ interface Running {
 }
 
 const lookEveryMs = 200;
-/** If two checks are further apart, this process itself was busy or stopped. Then it reads answers before it asks. */
+/** If two checks are further apart, this process was busy or stopped. Then it first reads waiting answers. */
 const stalledMs = 400;
 const askAfterMs = 1_000;
 const askAgainMs = 400;
@@ -60,7 +60,7 @@ export function findLostStatements(url: string, name: string, onLost: (error: Er
     const due = [...running.values()].filter(({ askAt }) => now >= askAt);
     if (hasStalled || isAsking || isPooled || due.length === 0) return;
     isAsking = true;
-    // If Postgres accepts no connection now, the question is asked later.
+    // If Postgres accepts no connection now, these statements are checked later.
     for (const one of due) one.askAt = now + askAgainMs;
     void askAbout(due)
       .catch(() => undefined)
@@ -92,7 +92,7 @@ export function findLostStatements(url: string, name: string, onLost: (error: Er
       const lost = due.filter((one) => running.get(one.client) === one && isLost(one, states.get(pidOf(one.client))));
       if (lost.length > 0) await close(lost, asking);
     } finally {
-      // Not awaited: this connection may break as well.
+      // `end` is not awaited, because this connection may be lost as well.
       asking.end().catch(() => undefined);
     }
   }

@@ -25,7 +25,7 @@ export function refuseNamed(batch: readonly Waiting[], error: unknown): Waiting[
 function isNamed(item: Waiting, error: unknown): boolean {
   const row = rowOf(error);
   if (row) return containsRow(item, row);
-  return error instanceof VersionsChanged && error.of === 'version' && item.basis[error.key] !== undefined;
+  return error instanceof VersionsChanged && error.of === 'version' && item.expected[error.key] !== undefined;
 }
 
 function containsRow({ numbered, claim, answer }: Waiting, { realm_id: _, ...columns }: NamedRow): boolean {

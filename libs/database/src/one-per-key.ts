@@ -8,7 +8,7 @@ type OnePerKey = <R>(realmId: number, claim: Claim | undefined, write: () => Pro
  * `KeyTaken`; otherwise the next one runs. So a repeated request costs no transaction.
  */
 export function createOnePerKey(): OnePerKey {
-  /** For each key, whether its running write succeeds. */
+  /** By key, the result of its running write: whether it succeeded. */
   const running = new Map<string, Promise<boolean>>();
   return async (realmId, claim, write) => {
     if (!claim) return write();

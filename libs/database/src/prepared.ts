@@ -16,7 +16,7 @@ let renewedAt = Number.NEGATIVE_INFINITY;
 /** Minimum time between two changes of `generation`: statements that were sent before the last one may still fail. */
 const renewEveryMs = 1_000;
 
-/** Must match `plannedEachTime`. */
+/** The comment that `plannedEachTime` adds to a statement; both texts must be equal. */
 const plannedEachTimeMark = '/* planned each time */';
 
 /** The name under which a statement is prepared, once it was used often enough. */

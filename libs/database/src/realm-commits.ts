@@ -86,11 +86,11 @@ export function createRealmCommits(database: Database, schema: string, onAppende
 
   function shareOf(realmId: number, batch: readonly Waiting[]): SharedBatch | undefined {
     if (batch.some(({ deadline }) => deadline && deadline.remainingMs() < leastSharedMs)) return undefined;
-    const { basis, events, numbered } = writesOf(batch, insertAnswers);
+    const { expected, events, numbered } = writesOf(batch, insertAnswers);
     const rows = numbered.filter(isRow);
     // Any other statement than the insertion of rows may wait for a lock, and the other realms would wait, too.
     if (events.length === 0 || rows.length < numbered.length) return undefined;
-    return { realmId, batch, events, rows, item: itemOf(realmId, basis, events) };
+    return { realmId, batch, events, rows, item: itemOf(realmId, expected, events) };
   }
 
   /** The transaction gets a connection with priority, because requests of many realms wait for it. */

@@ -80,7 +80,7 @@ interface Permissions<T extends Total> {
   ofRealm: Fragment;
   /** A parenthesized list of the accounts of the person whose share counts; undefined for administrators. */
   accounts: Fragment | undefined;
-  /** Before and after the change; before is undefined for a new row. */
+  /** The values before the change; undefined for a new row. */
   before: object | undefined;
   after: object;
   /** How many rows the unit added. */

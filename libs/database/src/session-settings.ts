@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 /**
  * Settings that determine the meaning of statements and the format of values. A database or its host may have other defaults
- * (`ALTER DATABASE ... SET`), which the code does not understand. The list leaves out settings that an operator may want, such as
+ * (`ALTER DATABASE ... SET`), which the code does not support. The list leaves out settings that an operator may need, such as
  * `default_transaction_read_only` or `synchronous_commit`.
  */
 const meanings = {

@@ -120,7 +120,8 @@ export interface OpenUnit {
   work: Work;
   realmId: number;
   events: LogEvent[];
-  basis: Record<string, number>;
+  /** The expected versions. */
+  expected: Record<string, number>;
   bumps: string[];
   /** Whether the commit locks the clock even if it appends, compares and bumps nothing. */
   isOrdered: boolean;
@@ -149,7 +150,7 @@ export function openUnit(
   const unit: Omit<OpenUnit, 'work'> = {
     realmId,
     events: [],
-    basis: {},
+    expected: {},
     bumps: [],
     isOrdered: false,
     numbered: [],
@@ -165,8 +166,8 @@ export function openUnit(
     },
     expectVersions: (versions) => {
       for (const [key, version] of Object.entries(versions)) {
-        if ((unit.basis[key] ?? version) !== version) throw new VersionsChanged(key);
-        unit.basis[key] = version;
+        if ((unit.expected[key] ?? version) !== version) throw new VersionsChanged(key);
+        unit.expected[key] = version;
       }
     },
     bump: (key) => void unit.bumps.push(key),
@@ -190,8 +191,8 @@ export async function appendAndCommit(
   unit: OpenUnit,
   before?: string,
 ): Promise<Appended & { heldMs: number }> {
-  const { realmId, events, basis, bumps, isOrdered, numbered } = unit;
-  if (!isOrdered && events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
+  const { realmId, events, expected, bumps, isOrdered, numbered } = unit;
+  if (!isOrdered && events.length === 0 && bumps.length === 0 && Object.keys(expected).length === 0) {
     const last = numberedQueries(realmId, numbered).map(toLiteralSql);
     if (before === undefined)
       await connection.query([...last, unit.checkDeadline, 'COMMIT'].join('; ')).catch(throwAsKnown);
@@ -199,7 +200,7 @@ export async function appendAndCommit(
   }
   const json = JSON.stringify(events);
   if (!isStorableJson(json)) throw badRequest('The request contains text that cannot be stored');
-  const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${json}::json) AS appended`;
+  const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(expected)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${json}::json) AS appended`;
   const statements = [
     toLiteralSql(append),
     ...(unit.rowLockMs !== undefined && numbered.length > 0 ? [`SET LOCAL lock_timeout = ${unit.rowLockMs}`] : []),

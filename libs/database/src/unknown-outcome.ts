@@ -13,7 +13,10 @@ export class UnknownOutcome extends Error {
   }
 }
 
-/** Where PostgreSQL reports a cancelled wait, in any language: it is a warning, and COMMIT succeeds. */
+/**
+ * The `routine` field of the warning about a cancelled wait. It does not depend on the language of the server. COMMIT
+ * succeeds despite the warning.
+ */
 const routine = 'SyncRepWaitForLSN';
 
 /** Notices that the wait of a commit for a standby was cancelled on this connection. */

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A table that a dump reads until `freeAt`, and a session that wants to change it. */
+/** A table that a dump reads until `freeAt`, and a session that changes it. */
 function dumpedTable(freeAt: number) {
   const began = performance.now();
   const seen = { waitedMs: 0, longestWaitMs: 0, lines: [] as string[] };

@@ -8,14 +8,14 @@ type Session = Pick<pg.Client, 'query' | 'end'>;
 /** A session that changes tables. */
 export interface Changing {
   client: Session;
-  /** Opens another session, which sees what this one waits for. */
+  /** Opens another session, which reads the locks that this session waits for. */
   connect: () => Promise<Session>;
   log: (line: string) => void;
 }
 
 /**
- * Other statements queue behind one that waits for a lock. So it waits for this time, and then gives up the attempt, so that
- * they run. Later attempts wait longer, after long pauses, in case the lock is always held for longer than the first time.
+ * Maximum wait for a lock. Other statements queue behind a statement that waits for a lock, so an attempt ends after
+ * this time and lets them run. Later attempts wait longer, after long pauses, in case the lock is held for long.
  */
 const [firstLockMs, laterLockMs] = [250, 2_000];
 const shortAttempts = 10;
@@ -24,7 +24,10 @@ const patienceMs = 600_000;
 /** A lock was not available in time, or several statements waited for each other. */
 const isLocked = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlState(error) ?? '');
 
-/** One runner of the migrations at a time. The lock of a runner whose machine is gone ends with its session. */
+/**
+ * Waits until no other process runs migrations, and locks them for this session. If the machine of another process is
+ * gone, its lock ends with its session.
+ */
 export async function untilAlone({ client, log }: Pick<Changing, 'client' | 'log'>): Promise<void> {
   for (let logged: string | undefined; ; await pause(firstRestMs)) {
     const { rows } = await client.query<{ is_mine: boolean }>(trySessionLockText('migrations'));

@@ -26,7 +26,7 @@ export function connectWithRetry(url: string, options: WaitOptions): Promise<pg.
   });
 }
 
-/** Waits until `migrate` has brought the schema at least to the last migration that this release knows. */
+/** Waits until `migrate` has brought the schema at least to the last migration of this release. */
 export async function untilMigrated(url: string, lastMigration: string, options: WaitOptions): Promise<void> {
   const check = async (): Promise<void> => {
     const client = await connectWithRetry(url, { ...options, seconds: 0 });

@@ -13,5 +13,5 @@ export const committedSubject = (type: string, realmId: number | '*'): string =>
 export const queueSubject = (realmId: number | '*'): string => `natter.queue.${realmId}`;
 /** Subject that carries the id of a realm whose stream has another history than the record. */
 export const logConflictSubject = 'natter.log-conflict';
-/** Subject on which the scheduler learns in how many seconds something new is due. */
+/** Subject of hints for the scheduler: the number of seconds after which something new is due. */
 export const scheduledSubject = 'natter.scheduled';

@@ -7,7 +7,7 @@ const script = (name: string): string => readFileSync(new URL(`../lua/${name}.lu
 
 export interface LogRedis {
   redis: Redis;
-  /** Identifies the Redis process; another process may not know which ids were assigned. */
+  /** Identifies the Redis process. A new process may have lost ids that were assigned. */
   runId(): Promise<string>;
   /** Answers with status and number, and the place of the entry before the first one that was added. */
   appendScript(

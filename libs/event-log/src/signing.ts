@@ -16,12 +16,12 @@ export interface Signer {
 export const signingKey = (bytes: Buffer): KeyObject => createSecretKey(bytes);
 
 /**
- * This signature is valid for any type of entry: event-queue serves the record, and `log.append` accepts only events of
- * their owners.
+ * Entries that event-queue signs are valid with any event type: it reads them from the record, and `log.append`
+ * accepts an event only from the owner of its type.
  */
 const recordKeeper = 'event_queue';
 
-/** Covers the texts as if they were one. */
+/** The HMAC of the concatenated texts. */
 function mac(key: KeyObject, ...texts: (string | Uint8Array)[]): string {
   const hmac = createHmac('sha256', key);
   for (const text of texts) hmac.update(text);

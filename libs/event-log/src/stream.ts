@@ -73,7 +73,7 @@ function parsedOf(data: string): Pick<LogEntry, 'previousMark' | 'at' | 'event'>
     const parsed = JSON.parse(data) as Pick<LogEntry, 'previousMark' | 'at' | 'event'>;
     if (typeof parsed.event.type === 'string') return parsed;
   } catch {
-    // Not written by a service.
+    // The data is no JSON, so no service wrote it.
   }
   return { previousMark: 0, at: 0, event: nothing };
 }

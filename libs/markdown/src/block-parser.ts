@@ -12,9 +12,9 @@ export type State = 'list' | 'looselist' | 'blockquote' | 'detabbed';
 export type BlockRule = (parser: BlockParser, parent: Block, content: string, rest: string[]) => boolean;
 
 export interface BlockRules {
-  /** In order of precedence. */
+  /** All rules, in order of precedence. */
   all: readonly BlockRule[];
-  /** Those that apply at the maximum nesting. */
+  /** The rules that apply at the maximum nesting. */
   deepest: readonly BlockRule[];
 }
 

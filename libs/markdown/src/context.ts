@@ -87,7 +87,7 @@ export type FoundEmoji = { kind: 'unicode'; code: string } | { kind: 'realm'; ur
 export interface Lookups {
   user(nameOrId: { name?: string; id?: number }): Mentionable | undefined;
   group(name: string): Mentionable | undefined;
-  /** By the exact name. */
+  /** Finds a channel by its exact name. */
   channel(name: string): Named | undefined;
   latestMessageId(channelId: number, topic: string): number | undefined;
   emoji(name: string): FoundEmoji | undefined;

@@ -12,7 +12,7 @@ export const strongEmphasis: InlineRule = (content, inline, next) =>
     inline.mark([element('strong', {}, [element('em', {}, inline.parse(inner, next))])], whole),
   );
 
-/** On one line; it may contain blanks. */
+/** `**text**` on one line. The text may contain spaces. */
 export const strong: InlineRule = (content, inline, next) =>
   content.replace(STRONG, (whole, inner: string) =>
     inline.mark([element('strong', {}, inline.parse(inner, next))], whole),

@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RenderContext } from './context.ts';
 import { isOwnPage } from './url.ts';
 
-/** Paths of this server that stand for addresses of other sites. A signature tells that this server wrote the path. */
+/** Paths of this server that stand for addresses of other sites. A signature proves that this server wrote the path. */
 const PREFIX = '/external_content/';
-/** Hex digits. */
+/** Length of a signature in hex digits. */
 const SIGNATURE_LENGTH = 40;
-/** Bytes; the path has twice as many characters, and must fit into the head of a request. */
+/** Maximum bytes of an address. The path has twice as many characters, and must fit into the head of a request. */
 const MAX_ADDRESS_LENGTH = 2_000;
 
 const signatureOf = (address: string, key: string): string =>
@@ -27,8 +27,9 @@ export function externalContentAddress(signature: string, hex: string, key: stri
 }
 
 /**
- * Where readers get media from: of this server directly, of other sites through it. Undefined for what they cannot get,
- * and for pages of this server, which their browsers would request with their session.
+ * The address from which readers load media: media of this server directly, media of other sites through this server.
+ * Undefined for addresses that cannot be loaded, and for pages of this server, because the browser of the reader would
+ * send its session with the request.
  */
 export function servedFrom(
   address: string,

@@ -3,7 +3,7 @@ const LANGUAGE = /^\{?\.?([a-zA-Z0-9_+,\-./#]+)/;
 
 export interface Fence {
   marker: string;
-  /** '' if none is named. */
+  /** The named language of the code, or ''. */
   language: string;
   header: string;
 }

@@ -13,7 +13,7 @@ const MARK = new RegExp(`${MARK_START}(\\d+)${MARK_END}`);
 const ALL_MARKS = new RegExp(MARK, 'g');
 const ONLY_MARK = new RegExp(`^${MARK.source}$`);
 
-/** Parses the inline markup of one rendering. Of the rules, later ones do not see what an earlier one replaced. */
+/** Parses the inline markup of one rendering. A rule does not apply to text that an earlier rule replaced. */
 export class Inline {
   readonly run: RenderRun;
   readonly #rules: readonly InlineRule[];

@@ -9,7 +9,7 @@ import { relativeUrl, safeTarget } from './url.ts';
 interface Target {
   href: string;
   title: string | undefined;
-  /** After the closing parenthesis. */
+  /** The index after the closing parenthesis. */
   end: number;
 }
 

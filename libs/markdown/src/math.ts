@@ -11,7 +11,7 @@ const MAX_HTML_LENGTH = 128 * 1024;
 /** Commands that print to the console, which is the log of a service. */
 const PRINTING = ['\\message', '\\errmessage', '\\show'];
 
-/** `$$…$$` in text. */
+/** Renders `$$…$$` in a line of text. */
 export const math: InlineRule = (content, inline) =>
   content.includes('$$')
     ? content.replace(INLINE, (whole, body: string) => {

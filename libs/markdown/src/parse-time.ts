@@ -31,7 +31,7 @@ const MONTHS = [
   'december',
 ];
 
-/** Minutes east of UTC. */
+/** Offsets of named time zones, in minutes east of UTC. */
 const ZONES = new Map(
   Object.entries({
     ...{

@@ -25,7 +25,10 @@ export function safeUrl(given: string): string | undefined {
 /** Like `safeUrl`, for an address in a text that may contain character references, which browsers would read. */
 export const safeTarget = (typed: string): string | undefined => safeUrl(withoutReferences(typed));
 
-/** Other names stay as they are: the ampersand of an address is escaped, so no browser reads them. */
+/**
+ * Named character references that are resolved. Others stay in the text; browsers do not resolve them, because the
+ * ampersands of an address are escaped in HTML.
+ */
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos));/g;
 

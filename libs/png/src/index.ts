@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 /** Red, green, blue and opacity, each up to 255. */
 type Color = readonly [number, number, number, number];
 
-/** Of each pixel, so there are at most four colours. */
+/** Bits per pixel; they allow four colours. */
 const bits = 2;
 const pixelsPerByte = 8 / bits;
 

@@ -36,27 +36,27 @@ const nobody: ReadonlySet<number> = new Set();
 
 /** Queries the users service, but only in realms that limit guests. */
 export function createUserVisibility(bus: Bus): UserVisibility {
-  const sightOf = (user_id: number, meta: RequestMeta, until_current = false) =>
+  const visibilityOf = (user_id: number, meta: RequestMeta, until_current = false) =>
     bus.call(userVisibilityOperations.getSight, { user_id, until_current }, { meta });
   const isLimited = ({ role }: Viewer, policy: RealmPolicy): boolean => isGuest({ role }) && limitsGuests(policy);
   return {
     async hiddenFrom(viewer, meta, policy) {
       if (!isLimited(viewer, policy)) return nobody;
-      return new Set(idsOf((await sightOf(viewer.userId, meta)).hidden));
+      return new Set(idsOf((await visibilityOf(viewer.userId, meta)).hidden));
     },
     async decideFor(viewer, meta, policy, decide) {
       if (!isLimited(viewer, policy)) return decide(nobody);
-      const { hidden, is_current = true } = await sightOf(viewer.userId, meta);
+      const { hidden, is_current = true } = await visibilityOf(viewer.userId, meta);
       try {
         return await decide(new Set(idsOf(hidden)));
       } catch (error) {
         if (is_current || !isRefusal(error)) throw error;
       }
-      return decide(new Set(idsOf((await sightOf(viewer.userId, meta, true)).hidden)));
+      return decide(new Set(idsOf((await visibilityOf(viewer.userId, meta, true)).hidden)));
     },
     async guestsNotSeeing(userId, meta, policy) {
       if (!limitsGuests(policy)) return nobody;
-      return new Set(idsOf((await sightOf(userId, meta)).hidden_from));
+      return new Set(idsOf((await visibilityOf(userId, meta)).hidden_from));
     },
   };
 }

@@ -47,5 +47,5 @@ for (let round = 0; round < 3; round++)
     },
   });
 
-// Not earlier for the first threads: the first requests wait for their start.
+// Called last: at low priority, the first threads would start too slowly for the first requests.
 giveWay();

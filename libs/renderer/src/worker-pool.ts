@@ -4,7 +4,7 @@ import type { RenderBudget } from './budget.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { Done } from './render-worker.ts';
 
-/** Why a job has no result. */
+/** The limit that a job without a result exceeded; `failed` for any other error. */
 export type RenderLimit = 'budget' | 'queue' | 'wait' | 'cpu' | 'wall' | 'output' | 'failed';
 type Outcome<R> = { result: R } | { unfinished: RenderLimit };
 
@@ -18,11 +18,11 @@ export interface Limits {
   threads: number;
   /** Concurrent jobs of one realm. */
   perRealm: number;
-  /** After this the author gets the text as typed. */
+  /** CPU milliseconds after which a job is given up. Then the message is shown as the author typed it. */
   cpuMs: number;
-  /** After this the thread is terminated. A new thread costs more than most jobs that exceed `cpuMs` slightly. */
+  /** CPU milliseconds after which the thread is ended. A new thread costs more than a job slightly above `cpuMs`. */
   endAfterCpuMs: number;
-  /** A thread that gets no CPU, or whose CPU time is unknown, is terminated after this. */
+  /** Milliseconds of real time after which a thread without CPU, or with an unknown CPU time, is terminated. */
   wallMs: number;
   /** Maximum wait for a thread that is busy with other jobs. */
   waitMs: number;

@@ -57,8 +57,8 @@ function identityOf(
 }
 
 /**
- * The key of a request whose local id named another request before: clients that do not know of repeated requests may
- * use a local id again. The first request keeps the plain key, as in earlier releases.
+ * The claim of a request whose local id another request had before: clients that do not repeat requests may use a local
+ * id again. The first request has the key without a suffix, as in earlier releases.
  */
 export function claimBesideOther(claim: Claim, error: unknown): Claim | undefined {
   const isReused = error instanceof ChatError && error.code === 'IDEMPOTENCY_KEY_REUSED';

@@ -6,7 +6,7 @@ import { Block, listOf, type Piece } from './json-pieces.ts';
 
 const log = { error: () => undefined };
 
-/** Answers each part after a moment, and knows how many were asked for at a time. */
+/** Answers each part after a moment, and counts how many parts are requested at a time. */
 function connectionWithParts() {
   const seen = { atATime: 0, most: 0, asked: 0 };
   const request = async (_: string, name: string) => {

@@ -54,7 +54,7 @@ export const keptBlockBytes = 64 * 1024 * 1024;
 const budgetBytes = 256 * 1024 * 1024;
 /** Part of the budget for blocks that were sent, and whose receiver has not confirmed them: their answer may be lost. */
 const sentBytes = 64 * 1024 * 1024;
-/** What a process offers is not larger. */
+/** Maximum number of blocks of one message: a process offers no more bytes than its budget. */
 const maxParts = budgetBytes / limits.busBlockBytes;
 /** Begins the name of a block that its receiver has. */
 const received = 'received ';
@@ -87,12 +87,12 @@ export function createBlocks(connection: NatsConnection, user: string, log: Pick
     const block = offered.get(name) ?? sent.get(name);
     give(request, block?.bytes);
     if (block?.isKept !== false) return;
-    // No other receiver knows the name, but this one asks again if the answer is lost.
+    // A block with one receiver is not offered any more. It is kept for a while, because the reply may be lost.
     offered.delete(name);
     sent.set(name, block);
   });
 
-  /** Without an answer the receiver would ask again and again for what a NATS server does not take. */
+  /** Replies with a block. If NATS rejects it, the reply is empty: without a reply, the receiver would ask again. */
   function give(request: Msg, bytes: Uint8Array | undefined): void {
     try {
       request.respond(bytes);

@@ -82,8 +82,8 @@ export interface BusClient {
    * Calls an operation of another service. Rejects with the owner's `ChatError`, or with SERVICE_UNAVAILABLE if no
    * process serves the operation for some seconds, or if the deadline passes and the outcome is unknown. The deadline
    * is that of the operation or of the surrounding work, whichever ends first. Reads are cancelled when the surrounding
-   * work ends. Reads are repeated when their process or their answer is lost. So are writes of the gateway, because
-   * their answers are stored under the call's id. While a process of the service hangs, calls are sent to the others.
+   * work ends. Reads are repeated when their process or their answer is lost. Writes of the gateway are repeated too,
+   * because their answers are stored under the call's id. While a process of the service hangs, calls are sent to the others.
    */
   call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
   /** Like `call`; returns the result as JSON bytes. */
@@ -160,7 +160,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     );
   }
 
-  /** Only the gateway may publish to subjects that are not in the contract. */
+  /** Whether the caller may use the keyed name of an operation (`keyedName`). NATS permits it only to the gateway. */
   function isKeyed(operation: Operation): boolean {
     return name === 'gateway' && isWrite(operation);
   }

@@ -77,7 +77,7 @@ interface Parts {
   lag: LagMeter;
 }
 
-/** More requests than this cannot be answered before their callers give up. */
+/** Maximum number of requests in flight. More could not be answered before their deadlines. */
 const maxInFlight = 20_000;
 /** Maximum time that requests in flight delay a stopping process. */
 const retireMs = 10_000;

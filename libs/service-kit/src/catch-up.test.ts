@@ -2,7 +2,7 @@ import type { Consumer, Database } from '@natter/database';
 import { expect, test, vi } from 'vitest';
 import { createCatchUp } from './catch-up.ts';
 
-/** Queries by their realm, which end when the test says so. */
+/** A database whose queries end when the test calls `end`. */
 function heldDatabase() {
   const queries: { realmId: number; end: () => void }[] = [];
   const one = ({ values }: { values: readonly unknown[] }): Promise<unknown> =>

@@ -5,7 +5,7 @@ import { z } from 'zod';
  * Waits until this service's projections include everything committed in the realm before the call, so that a client
  * sees each acknowledged change in its next request to any service. Gives up after three seconds, because an old answer
  * is better than none; then `isComplete` is false, and the caller must not refuse for what the projections lack. The
- * result also says whether a version in `expected` is outdated, and contains the realm's version. `reader`: the user that
+ * result also shows whether a version in `expected` is outdated, and contains the realm's version. `reader`: the user that
  * the request reads for, or `all`. A service then also waits for messages that follow from the commits and that the
  * reader may find.
  */

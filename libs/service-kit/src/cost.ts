@@ -64,7 +64,7 @@ const leastStatementMs = 50;
 export const chargedToRealm = <R>(realmId: number, work: () => Promise<R>): Promise<R> =>
   measureCost((spentMs) => whileRemembered(realmId, spentMs, work), leastStatementMs);
 
-/** Waits without being in progress. */
+/** Waits for a promise. The work does not count as in progress meanwhile. */
 export type Idle = <W>(wait: Promise<W>) => Promise<W>;
 
 function advance(): void {

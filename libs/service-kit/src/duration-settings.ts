@@ -6,7 +6,7 @@ type Unit = keyof typeof unitMs;
 const dayMs = 86_400_000;
 /** Node.js ends timers of more than 2^31 - 1 ms (24.8 days) at once, and `repeat` lengthens pauses by up to a tenth. */
 const longestTimerMs = 20 * dayMs;
-/** In seconds, it fits into an integer of Postgres. */
+/** Maximum of other durations. As a number of seconds, it fits into an integer of Postgres. */
 const longestMs = 50 * 365 * dayMs;
 
 /** A setting for a time that a timer waits. */

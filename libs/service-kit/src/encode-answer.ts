@@ -27,7 +27,7 @@ const tooLarge = (maxBytes: number): ChatError =>
     { cause: new Error(`more than ${maxBytes} bytes`) },
   );
 
-/** Without blocks of other processes, which have limited them. */
+/** The number of bytes, without blocks of other processes: these processes limit their size. */
 const bytesOf = (pieces: readonly Piece[]): number =>
   pieces.reduce((sum, piece) => {
     if (piece instanceof Uint8Array) return sum + piece.length;

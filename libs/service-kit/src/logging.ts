@@ -27,7 +27,7 @@ export function createLogger(service: string, level: string, destination?: Desti
 /** Lines that a full disk does not take are kept up to this size. */
 const maxWaitingCharacters = 1024 * 1024;
 
-/** Where nothing can be written, for example to a file on a full disk, lines are lost, and the work goes on that logs them. */
+/** If standard output cannot be written, for example on a full disk, lines are lost and the process continues. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, maxLength: maxWaitingCharacters });
   output.on('error', () => undefined);

@@ -26,7 +26,7 @@ export interface LostCalls {
    * answers soon.
    */
   confirmed(service: string): Promise<string | undefined>;
-  /** After a reconnect, asks about pending calls at once. */
+  /** Asks about pending calls at once; called after a reconnect. */
   reconnected(): void;
 }
 
@@ -56,7 +56,7 @@ interface Question {
   askedAt: number;
   /** Subjects of processes that have not answered; unknown before the service's first answer. */
   silent: Set<string> | undefined;
-  /** In the order in which they were probed. */
+  /** Subjects of the probed processes, in the order of the probes. */
   probed: readonly string[];
 }
 

@@ -35,7 +35,7 @@ function measureEventLoop(registry: Registry): void {
       registers: [registry],
       collect() {
         this.set(delays.count === 0 ? 0 : delays.percentile(percentile) / 1e9);
-        // It is collected last.
+        // The maximum is collected last, so all values of this interval have been read.
         if (name === 'max') delays.reset();
       },
     });

@@ -182,7 +182,7 @@ function consumersOf(
 ): { consumers: readonly Consumer[]; awaited: readonly Consumer[]; consume: Owner['consume'] } {
   const consumers: Consumer[] = [];
   const awaited: Consumer[] = [];
-  /** By the name of the consumer that they follow. */
+  /** Consumers by the name of the consumer that must apply each event before them. */
   const followers = new Map<string, Consumer[]>();
   const service = appenderOfSchema(schema);
   const consume: Owner['consume'] = (options) => {

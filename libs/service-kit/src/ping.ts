@@ -5,16 +5,16 @@ import { nameOnNats } from './wire.ts';
 
 /** The processes of a program that answered. */
 export interface Pinged {
-  /** Their releases, without repetitions. */
+  /** The releases of the processes, each once. */
   versions: string[];
-  /** Until the first answer. */
+  /** Milliseconds until the first answer. */
   latencyMs: number;
 }
 
 /** How long to wait for the first process, and then for each further one. A busy process answers late. */
 const patienceMs = 1_500;
 const furtherMs = 300;
-/** More releases than these do not run at once. */
+/** Maximum number of releases in the result. */
 const maxVersions = 10;
 
 /**

@@ -22,7 +22,7 @@ export interface Recovery {
 
 /** Interval of attempts while all fail; each attempt that succeeds starts two others. */
 const probeMs = 75;
-/** More requests than this fail at once. No realm may have more than half of the places that are left. */
+/** Maximum number of waiting requests; others fail at once. A realm gets at most half of the remaining places. */
 const maxWaiting = 2_000;
 
 export function createRecovery(): Recovery {
@@ -70,7 +70,7 @@ export function createRecovery(): Recovery {
           if (!mayRepeat) throw error;
           const remainingMs = patience.remainingMs();
           if (remainingMs === 0) throw error;
-          // Often a single connection broke.
+          // Usually only one connection was lost, so the first attempt follows after a short pause.
           const isFirst = attempt === 0 && trouble === 'connection';
           const isStarted = (isFirst ? pause(20) : turn(tenant, remainingMs)).then(
             () => true,

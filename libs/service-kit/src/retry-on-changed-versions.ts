@@ -65,8 +65,8 @@ async function runInLane(
   let actor = given;
   /** This service's projections include everything committed before the current attempt. */
   let hasCaughtUp = false;
-  const catchUpWith = async (basis?: Record<string, number>, reader?: number): Promise<boolean> => {
-    const { isStale, realmVersion, isComplete } = await catchUp(realmId, basis, reader);
+  const catchUpWith = async (expected?: Record<string, number>, reader?: number): Promise<boolean> => {
+    const { isStale, realmVersion, isComplete } = await catchUp(realmId, expected, reader);
     meta.realmVersion = realmVersion;
     hasCaughtUp = isComplete;
     return isStale;

@@ -7,7 +7,7 @@ import type { Recovery } from './recovery.ts';
 import { type Freshness, runOnCurrentVersions, type Serving } from './retry-on-changed-versions.ts';
 import type { Envelope } from './wire.ts';
 
-/** Where a process stores the answers of writes, and how it fingerprints requests with a key. */
+/** The store for answers of writes, and the function that fingerprints requests with a key. */
 export interface Kept {
   answers: Answers;
   fingerprint: Fingerprint;

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { flushed } from './bus-connection.ts';
 
 export interface ProcessWatch {
-  /** Notices now what it would notice soon. */
+  /** Checks at once whether the process was stopped, instead of at the next interval. */
   look(): void;
   /** Whether this process stood still at some time since then, on the clock of `performance.now`. */
   stoodStillSince(at: number): boolean;
@@ -31,14 +31,14 @@ export function watchProcess(onStandstill: (begunAt: number) => void = () => und
 }
 
 /**
- * While this process stood still, NATS wrote calls into the buffer of its connection, and a call says how long its caller
- * waits from the time when it was sent.
+ * Finds times during which this process was stopped. Calls that arrived meanwhile waited in the buffer of the connection,
+ * but the deadline in a call is relative to the time at which it was sent.
  */
 export interface Standstills {
   /**
    * Milliseconds that the caller of a call that is read now still waits. Undefined if the call may have been in the buffer for
    * longer than that: its caller may have given up, or repeated it elsewhere so long ago that the stored answer is deleted.
-   * If the caller does wait, it learns that no process works on the call, and repeats it.
+   * If the caller still waits, a probe returns that no process works on the call, and the caller repeats it.
    */
   remainingOf(waitsMs: number): number | undefined;
 }

@@ -9,7 +9,7 @@ beforeEach(async () => {
   vi.useFakeTimers();
   usedMs = 0;
   vi.spyOn(process, 'cpuUsage').mockImplementation(() => ({ user: usedMs * 1_000, system: 0 }));
-  // The modules know the work of tests in other files of this process.
+  // The modules are loaded again, because they have counted work of other test files in this process.
   vi.resetModules();
   ({ addCost } = await import('@natter/database'));
   cost = await import('./cost.ts');

@@ -4,7 +4,7 @@ import { Decaying } from './decaying.ts';
 /** Milliseconds by realm. */
 type Costs = ReadonlyMap<number, number>;
 
-/** As long as gateways count the cost of requests. */
+/** Half-life of the costs, the same as in gateways. */
 const halfLifeMs = 5_000;
 /** Most work takes less than this. It is not counted, like the first milliseconds of a request. */
 const cheapMs = 10;

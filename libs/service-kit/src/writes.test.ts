@@ -51,7 +51,7 @@ test('a commit carries the key and the versions of realm and actor, and is decid
   const { committed, units } = noting();
   const { commit } = writingOf(units, { realmId: 3, actor, claim });
   const decided = { events: [], numbered: () => [], answer: { named: 'id', rest: {} } };
-  await commit({ ...decided, basis: { realm: 2 } });
-  expect(committed).toEqual([{ ...decided, basis: { realm: 2, 'actor:7': 4 }, claim }]);
-  await expect(commit({ ...decided, basis: { 'actor:7': 3 } })).rejects.toThrow(VersionsChanged);
+  await commit({ ...decided, expected: { realm: 2 } });
+  expect(committed).toEqual([{ ...decided, expected: { realm: 2, 'actor:7': 4 }, claim }]);
+  await expect(commit({ ...decided, expected: { 'actor:7': 3 } })).rejects.toThrow(VersionsChanged);
 });

@@ -13,8 +13,8 @@ interface WriteOptions {
   /** Expected versions that are read inside the unit, instead of those of the request's actor. */
   expected?: (work: Work) => Promise<Versions>;
   /**
-   * One of several units of a long write: it stays committed if a later one fails. The last unit stores the answer and
-   * claims the key.
+   * Whether this unit is one of several units of a long write, and not the last. It stays committed if a later unit fails.
+   * The last unit stores the answer and claims the key.
    */
   isPart?: boolean;
 }
@@ -33,7 +33,7 @@ export interface Writing {
   named: Pick<Claim, 'key' | 'fingerprint'> | undefined;
 }
 
-/** What is needed to open units. */
+/** The dependencies with which units of work are opened. */
 export interface Units {
   schema: string;
   unitOfWork: UnitOfWork;
@@ -61,7 +61,7 @@ export function writingOf(units: Units | undefined, { realmId, actor, claim }: R
       });
     },
     async commit(decided) {
-      return opened().commit(realmId, { ...decided, basis: joined(decided.basis, versions), claim });
+      return opened().commit(realmId, { ...decided, expected: joined(decided.expected, versions), claim });
     },
     named: claim?.namedBy === 'key' ? claim : undefined,
   };

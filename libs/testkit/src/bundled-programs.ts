@@ -11,7 +11,7 @@ import { bundlePrograms } from '@natter/docker';
 export default async function setup(): Promise<void> {
   if (process.env.NATTER_TEST_BUNDLE !== undefined) return;
   const directory = await mkdtemp(join(tmpdir(), 'natter-programs-'));
-  // Not in a teardown: Vitest skips the remaining ones if one fails.
+  // Not done in a teardown function, because Vitest skips the remaining teardowns if one fails.
   process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
   process.env.NATTER_TEST_BUNDLE = await bundlePrograms(join(directory, 'app'));
   process.env.NODE_COMPILE_CACHE = join(directory, 'compiled');

@@ -73,13 +73,13 @@ export class Client {
   }
 
   /**
-   * Not answered with 503: on a busy machine a request may exceed its deadline, so it is sent again, under a key, so
-   * that it takes effect once: the given one, or one of its own. `few-repetitions.ts` limits how many requests of a file
-   * may need it.
+   * Repeats the request while the answer is 503, because it may exceed its deadline on a busy machine. Each attempt has
+   * the same idempotency key (the given one, or a new one), so the request takes effect once. `few-repetitions.ts` limits
+   * the number of repeated requests of a test file.
    */
   patiently(method: string, path: string, form: Form = {}, given: Record<string, string> = {}): Promise<Answer> {
     const isRead = method === 'GET' || method === 'HEAD';
-    // A local id of a queue is such a key.
+    // A local id of a queue has the effect of an idempotency key.
     const hasNames = form.queue_id !== undefined && form.local_id !== undefined;
     const needsKey = !isRead && !hasNames && given['idempotency-key'] === undefined;
     return this.#served(method, path, form, { ...given, ...(needsKey ? { 'idempotency-key': randomUUID() } : {}) });

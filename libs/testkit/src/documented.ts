@@ -10,7 +10,7 @@ export interface DocumentedOperation {
   example: Record<string, Json>;
   /** Headers of the example request, and the type of a body that is no form. */
   headers: Record<string, string>;
-  /** What an answer has that the description of the operation does not allow; undefined when it is as described. */
+  /** The first difference between an answer and the description of the operation; undefined if there is none. */
   problemOf(answer: Answer): string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { QueueRecord } from '@natter/contracts';
 import { type LogRedis, promptly, queueKey } from '@natter/event-log';
 
-/** Longer than the longest deadline of an operation. */
+/** Lifetime of a cached record: longer than the longest deadline of an operation. */
 const cacheSeconds = 60;
 /** Has no user id, so no gateway accepts it as the record of a queue. */
 const noRecord = '{}';

@@ -14,7 +14,7 @@ export interface RegisterRoom {
 }
 
 export function createRegisterRoom(): RegisterRoom {
-  /** Only of registers that run. */
+  /** Number of running registers by key. */
   const running = new Counts<string>();
 
   return {

@@ -78,7 +78,7 @@ export function startSweep(
       if (now.server !== server) sweepAll = true;
       server = now.server;
     }
-    // Read first: a reconnect during this sweep requests another one.
+    // Reset before the sweep, because a reconnect during the sweep requests another one.
     const isOfAll = sweepAll;
     sweepAll = false;
     const failures: unknown[] = [];
@@ -115,7 +115,7 @@ export function startSweep(
     const seen = new Set(all.map((realm) => realm.realm_id));
     for (const realmId of behindRealms) {
       if (seen.has(realmId)) continue;
-      // Of all realms it is missing because it was deleted, otherwise because it has no recent events any more.
+      // A sweep of all realms misses only deleted realms. Another sweep also misses realms without recent events.
       if (isOfAll) behindRealms.delete(realmId);
       else if (round % fullEvery === 0) sweepAll = true;
     }

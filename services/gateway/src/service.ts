@@ -38,7 +38,7 @@ import { createErrorMapper } from './routes/send-error.ts';
 import { createServerStatus } from './routes/server-status.ts';
 
 const mebibyte = 1024 * 1024;
-/** More than twice the connections of a gateway. */
+/** Maximum number of queues in memory: more than twice the connections of a gateway. */
 const maxQueues = 50_000;
 
 /** The HTTP edge. Every route is derived from the contract. */

@@ -123,7 +123,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   };
 }
 
-/** True the first time, and then once a day. */
+/** Returns a function that returns true at its first call, and then once a day. */
 function onceADay(): () => boolean {
   let nextAt = 0;
   return () => {

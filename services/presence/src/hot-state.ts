@@ -23,10 +23,10 @@ export interface HotState {
   readOne(realmId: number, userId: number): Promise<Presence | undefined>;
 }
 
-/** Processes know the clock that they share only roughly. */
+/** Tolerance in seconds, because processes estimate their shared clock with an error. */
 const slackSeconds = 30;
 
-/** A stored time after this one is of a clock that was set back since. It counts as unknown. */
+/** The latest plausible time. A later stored time comes from a clock that was set back since, and counts as unknown. */
 export const latestKnown = (nowMs: () => number): number => Math.floor(nowMs() / 1000) + slackSeconds;
 
 interface Posted {

@@ -55,7 +55,7 @@ export function createPresenceEvents(
 const modernOf = (people: readonly Come[]): Record<string, unknown> =>
   Object.fromEntries(people.map(({ presence }) => [presence.userId, modern(presence)]));
 
-/** One event per user for older clients, one for all users for newer ones. */
+/** The event about one user for older clients; newer clients get one event about `all` users. */
 function eventOf({ email, presence, audience }: Come, now: number, all: Record<string, unknown> | undefined): LogEvent {
   const { website } = legacy(presence, now);
   const old = { user_id: presence.userId, server_timestamp: now, presence: { website } };

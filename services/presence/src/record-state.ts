@@ -102,7 +102,7 @@ export function withFallback(hot: HotState, record: HotState, onFailure: (error:
       for (const one of [first, ...others]) remember(one);
       throw error;
     }
-    // One successful post shows that Redis accepts writes. Requests do not wait for the others.
+    // The first post has shown that Redis accepts writes, so requests do not wait for the other posts.
     void withoutDeadline(async () => {
       for (const [index, one] of others.entries())
         try {

@@ -11,7 +11,7 @@ export interface WriteBehind {
 
 const flushMs = 1_000;
 const batchSize = 1_000;
-/** Users whose state or inputs wait while Postgres refuses them. Those of further ones are lost. */
+/** Users whose state or inputs wait while Postgres refuses them. The data of further users is lost. */
 const maxKept = 200_000;
 
 /**

@@ -204,7 +204,7 @@ const sectionsOf = (seal: KeySeal, config: UsersConfig) => [
   ...realmCollectionSnapshots,
 ];
 
-/** Starts the work that no request asks for; returns how to stop it. */
+/** Starts work that does not belong to a request. Returns functions that stop it. */
 function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfig>): Stop[] {
   const stopFullMembers = startFullMembers(owner, (error, realm) =>
     log.warn({ err: error, realm }, 'search for new full members failed'),

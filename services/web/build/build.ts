@@ -42,7 +42,7 @@ export async function buildWebClient(): Promise<boolean> {
     // Another process built the same meanwhile, and may serve it already.
     if (isBuilt(wanted)) return false;
     rmSync(target, { recursive: true, force: true });
-    // Of two simultaneous builds either is fine.
+    // Two simultaneous builds have equal results, so the first one is kept.
     if (!existsSync(target)) renameSync(unfinished, target);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });

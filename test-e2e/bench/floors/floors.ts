@@ -11,8 +11,8 @@ import type { FloorWork } from './work-process.ts';
 import type { WriterFloor } from './writer-process.ts';
 
 /**
- * What the same machine does with almost no code. Floors have their own Postgres, Redis and NATS, with the same
- * durability settings as the system's, so that they do not interfere.
+ * Measures programs with almost no code on the same machine, for comparison. They use a separate Postgres, Redis and NATS,
+ * with the same durability settings as the system's, so that they do not affect the system.
  */
 export interface Floors {
   groups: ProcessGroups;

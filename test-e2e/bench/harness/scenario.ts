@@ -23,7 +23,7 @@ export interface Outcome {
   figures?: Figure[];
   plots?: Plot[];
   notes?: string[];
-  /** Why the scenario could not run; its thresholds count as missed. */
+  /** The reason why the scenario could not run. Its thresholds count as missed. */
   skipped?: string;
 }
 

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 
 export interface Reply {
   status: number;
-  /** Whether the answer says when to ask again. */
+  /** Whether the answer has a `Retry-After` header. */
   hasRetryAfter: boolean;
   body: Buffer;
 }

@@ -7,7 +7,7 @@ export interface RequestSpec {
   host: string;
   authorization?: string;
   body?: string;
-  /** For a body that is not a urlencoded form. */
+  /** The content type of a body that is not a urlencoded form. */
   contentType?: string;
 }
 

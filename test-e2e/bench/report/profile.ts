@@ -20,7 +20,7 @@ export function summarise(folder: string, sinceMs: number): string {
     let at = profile.startTime;
     for (const [index, sample] of profile.samples.entries()) {
       at += profile.timeDeltas[index] ?? 0;
-      // Before this, modules were loaded.
+      // Earlier samples are of the loading of modules.
       if (at < sinceMs * 1000) continue;
       const name = names.get(sample) ?? '?';
       if (name.startsWith('(idle)') || name.startsWith('(program)')) continue;

@@ -46,5 +46,5 @@ export const search: Scenario = {
   },
 };
 
-/** The numbers that tell the messages apart have five digits, because no search looks for such numbers. */
+/** The text of a message. It ends with a number of five digits that makes it unique and that no search contains. */
 const textOf = (index: number): string => `${searchTexts[texts[index % texts.length] ?? 'en1']} ${10_000 + index}`;

@@ -116,8 +116,8 @@ async function logIn(page: Page, realm: Organization): Promise<number> {
 }
 
 /**
- * Milliseconds from a click on the channel in the sidebar until its messages are drawn. The program knows no documents,
- * so code of the page is given as text.
+ * Milliseconds from a click on the channel in the sidebar until its messages are drawn. Code for the
+ * page is text, because this program has no types of the DOM.
  */
 const openChannel = (page: Page, channelId: number): Promise<number> =>
   page.evaluate<number>(`(async () => {

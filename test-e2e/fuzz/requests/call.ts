@@ -8,14 +8,14 @@ export interface Call {
   operation: string;
   role: string;
   method: string;
-  /** With the prefix of the API; percent-encoded. */
+  /** The path with the prefix of the API, percent-encoded. */
   path: string;
   fields: [name: string, value: FieldValue][];
   file: HostileFile | undefined;
   form: 'urlencoded' | 'multipart' | 'query';
-  /** In addition to the usual headers, or in place of them; lower case. */
+  /** Headers in lower case that are added to the usual headers, or replace them. */
   headers: Record<string, string>;
-  /** In place of the form. */
+  /** A body that replaces the form. */
   body: string | undefined;
   /** The connection is closed after this share of the request was sent, or this long after all of it. */
   cut: { share: number } | { afterMs: number } | undefined;
@@ -23,7 +23,7 @@ export interface Call {
   mutation: string | undefined;
 }
 
-/** What a browser with a session sends. */
+/** The cookies that a browser with a session sends. */
 export interface Cookies {
   sessionid: string;
   csrftoken: string;

@@ -162,7 +162,7 @@ export function harvest(dictionary: Dictionary, operation: string, answer: unkno
   function path(value: string): void {
     const at = value.replace(/^https?:\/\/[^/]+/, '').replace(/\?.*$/, '');
     dictionary.add('path', at);
-    // As a whole: combining parts of different files would address none.
+    // Paths of files are added as a whole, because combined parts of different paths would be no path of a file.
     const upload = /^\/?user_uploads\/(temporary\/)?(.+)$/.exec(at);
     if (upload) dictionary.add(upload[1] ? 'temporary' : 'upload', upload[2] ?? '');
   }

@@ -6,7 +6,7 @@ interface WorstRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   form?: Record<string, unknown>;
-  /** In place of a form. */
+  /** A body that replaces the form. */
   raw?: { contentType: string; body: string };
 }
 

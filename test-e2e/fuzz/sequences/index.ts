@@ -10,7 +10,7 @@ import { Abandoned, createStage, type Stage, type StageOptions, Unexpected } fro
 
 type Sequence = (stage: Stage) => Promise<void>;
 
-/** With the number of times each occurs in a round. */
+/** All sequences, each with the number of times that it runs in a round. */
 const sequences: readonly [name: string, sequence: Sequence, times: number][] = [
   ['a deactivated person comes back', keys.deactivatedAndBack, 3],
   ['a person leaves', keys.deactivatedSelf, 2],
@@ -51,7 +51,7 @@ const sequences: readonly [name: string, sequence: Sequence, times: number][] = 
 const ofRound = sequences.flatMap(([name, sequence, times]) =>
   Array.from({ length: times }, () => [name, sequence] as const),
 );
-/** These use resources that a realm has once: its description, its lists and its images. */
+/** Sequences that change data of the whole realm (description, lists, images), so that two must not run at once. */
 const exclusive = new Set<Sequence>([
   ...[objects.orders, objects.pictures, own.profile, pairs.atOnce, pairs.removedMeanwhile],
 ]);

@@ -86,7 +86,7 @@ export async function queue(stage: Stage): Promise<void> {
   });
   const sent = { type: 'direct', to: [person.user_id], content: 'hello' };
   const { id } = await stage.must(other, 'send-message', sent);
-  // A welcome message may come first, and be the only one that the gateway knows yet.
+  // A welcome message may come first, and be the only one that the gateway has read yet.
   const ids: number[] = [];
   for (let polls = 0, last = last_event_id; polls < 3 && !ids.includes(id); polls++) {
     const { events } = await stage.must(person, 'get-events', { queue_id, last_event_id: last });

@@ -13,7 +13,7 @@ interface Asked {
   problem?: string;
   /** The status of a success, or the code of an error. Absent if the request was cut off or had no answer. */
   answer?: { code: string; json: unknown; location: string | undefined };
-  /** It was sent twice because the first had no answer, so the effect of the first is unknown. */
+  /** Whether the request was sent twice because the first had no answer, so the effect of the first is unknown. */
   isRepeat?: boolean;
 }
 

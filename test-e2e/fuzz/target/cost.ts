@@ -4,7 +4,7 @@ import type { WatchedSystem } from './watched-system.ts';
 
 /** A slower request may have computed for a second; a faster one has not. */
 const slowMs = 1_000;
-/** Other requests wait while a slow request is repeated. */
+/** Pause of other requests while a slow request is repeated, in milliseconds. */
 const pauseMs = 5_000;
 
 /** Selects the requests that are worth repeating. */

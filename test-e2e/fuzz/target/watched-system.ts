@@ -25,7 +25,7 @@ export interface WatchedSystem {
   groups: ProcessGroups;
   /** Problems that processes reported since the last call. */
   problems(): string[];
-  /** By process, after garbage collection. */
+  /** The memory of each process after garbage collection, by the name of the process. */
   memory(): Promise<Record<string, Memory>>;
   mails: MailServer;
   /** Keys of the links in mails since the last call, by the parameter kind. */

@@ -109,7 +109,7 @@ export function createBroker(scheduler: Scheduler, weather: () => Weather): Brok
       });
     }
 
-    /** One attempt. Undefined: no process serves the operation; `lost`: no process works on the call any more. */
+    /** One attempt of a call. `unserved`: no process serves the operation; `lost`: no process works on the call any more. */
     function attempt(request: Request, isWatched: boolean): Promise<Uint8Array | 'unserved' | 'lost'> {
       const { operation, call } = request;
       const others = [...serving].filter((one) => one.service === operation.service && isReachable(one.host));

@@ -18,7 +18,7 @@ export const breakages = {
   },
   /** A write is committed on outdated versions. */
   'ignores what a decision rests on': {
-    units: (units) => ({ ...units, commit: (realmId, decided) => units.commit(realmId, { ...decided, basis: {} }) }),
+    units: (units) => ({ ...units, commit: (realmId, decided) => units.commit(realmId, { ...decided, expected: {} }) }),
   },
   /** The effect of an event is committed separately from the position. */
   'applies events in a transaction of their own': {

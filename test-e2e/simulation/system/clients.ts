@@ -11,7 +11,7 @@ import type { Scheduler } from '../engine/scheduler.ts';
 import type { Caller, Gateway } from './gateway.ts';
 import type { Running, SimulatedSystem } from './system.ts';
 
-/** What clients know at the end of a schedule: answers and deliveries. */
+/** The answers and the deliveries that clients received until the end of a schedule. */
 export interface Seen {
   /** Acknowledged sends: content, and the id in the answer. */
   sent: { realmId: number; content: string; id: number }[];

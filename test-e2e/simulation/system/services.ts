@@ -65,7 +65,7 @@ export function messagingHandlers({ appender }: Owner): Handlers {
   return [
     handleWrite(messagingOperations.sendMessage, async ({ actor, commit }, { content }) =>
       commit({
-        basis: actor.basis,
+        expected: actor.basis,
         events: [messageEvent(actor, content)],
         numbered: (from_end) => [{ into: intoMessages, row: { from_end, content } }],
         answer: { named: 'id', rest: {} },

@@ -82,7 +82,7 @@ test('the rest of a file that a player does not read does not count', async () =
     const reader = answer.body?.getReader();
     await reader?.read();
     await reader?.cancel();
-    // Without those that the buffers of the connection may hold.
+    // The limit allows for bytes in the buffers of the connection.
     expect(left - (await ask(url, '0-1', from))[2]).toBeLessThan(20);
   });
 });

@@ -93,7 +93,7 @@ describe('presence in an organization with limited guests', () => {
     }
     expect((await ok('member', 'GET', `/users/${member2.user_id}/presence`)).presence.website.status).toBe('active');
 
-    // The server forgets events that a poll acknowledged, so each poll goes on after the last.
+    // The server does not return acknowledged events again, so each poll continues after the last event.
     const seen: number[] = [];
     const poll = async () => {
       for (const event of await settled('member', everyones)) seen.push(event.user_id);

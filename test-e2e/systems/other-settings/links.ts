@@ -165,7 +165,7 @@ test('messages are rendered with the configured origin, also if they were schedu
     };
     return (await send({ host: 'evil.example' }, 'POST', '/api/v1/scheduled_messages', form)).status;
   };
-  // On a busy machine the first time may be over when the request arrives.
+  // On a busy machine, the first due time may be in the past when the request arrives.
   if ((await schedule(2)) !== 200) expect(await schedule(30)).toBe(200);
   const newest = async (): Promise<string> => {
     const narrow = [{ operator: 'dm', operand: [system.people.member.user_id] }];

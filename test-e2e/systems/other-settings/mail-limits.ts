@@ -111,7 +111,7 @@ test('the limits of links to join respond alike for addresses with and without a
       expect(answer).toEqual([400, expect.stringContaining('has sent too many mails today')]);
       expect(await told('192.0.2.204', existing)).toEqual(answer);
     });
-    // That others requested mails to an address is not told.
+    // The answer does not show that others requested mails to an address.
     await withSent('address link', 'often-asked@natter.example', 10, async () => {
       expect((await join('192.0.2.205', 'often-asked@natter.example')).text).toContain('a link is on its way');
     });

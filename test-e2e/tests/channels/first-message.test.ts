@@ -57,7 +57,7 @@ test('a deletion during a move into the channel does not announce a later messag
     older = await send(source, 'a');
     const first = await send(target, 'b');
     second = await send(target, 'c');
-    // Then no consumer of these messages waits below.
+    // Waits until the consumer has applied the messages, so that it does not wait for a lock below.
     await expect.poll(async () => [await firstOf(source), await firstOf(target)]).toEqual([older, first]);
     return [
       () => owner.ok('PATCH', `/messages/${older}`, { stream_id: target, send_notification_to_new_thread: false }),

@@ -17,7 +17,7 @@ test('a user joins and leaves thousands of channels that thousands of users see,
       SELECT (jsonb_populate_record(p, jsonb_build_object('user_id', a.id, 'email', a.email))).*
       FROM channels.person p, users.account a
       WHERE p.user_id = ${member2.user_id} AND a.realm_id = ${realm.id} AND a.email LIKE 'copy%'`);
-    // Otherwise processes keep the users that they have read.
+    // Changes the stamp of the directory, because processes would otherwise keep the users that they have read.
     await client.query(`UPDATE channels.directory SET stamp = 'copied' WHERE realm_id = ${realm.id}`);
   });
   const queue = await owner.queue({ event_types: ['subscription', 'stream'] });

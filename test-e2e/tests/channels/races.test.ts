@@ -69,7 +69,7 @@ test.each<[string, number, (id: number, message: number) => Promise<unknown>]>([
   const id = await channel(owner, [owner, member]);
   const form = { type: 'channel', to: id, topic: '', content: 'first' };
   const { id: message } = await owner.ok('POST', '/messages', form);
-  // Then no consumer waits for the row of the channel.
+  // Waits until the consumer has applied the message, so that it does not wait for the row of the channel below.
   await expect.poll(async () => (await streamOf(owner, id)).first_message_id).toBe(message);
   const [answer] = await behindRows(
     { rows: 'channels.channel WHERE realm_id = $1 AND id = $2 FOR UPDATE', values: [realm.id, id] },

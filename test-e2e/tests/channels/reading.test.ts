@@ -193,7 +193,7 @@ test('a change of group members changes access to a private channel at once and 
   await owner.ok('POST', `/user_groups/${friends}/members`, { delete: [member2.user_id] });
   expect((await member2.get(`/streams/${id}`)).status).toBe(400);
   expect(await queue.next((event) => event.op === 'delete')).toMatchObject({ stream_ids: [id] });
-  // Also through a subgroup.
+  // A member of a subgroup has access too.
   const inner = await group(realm, [member2]);
   await owner.ok('POST', `/user_groups/${friends}/subgroups`, { add: [inner] });
   expect((await member2.get(`/streams/${id}`)).status).toBe(200);

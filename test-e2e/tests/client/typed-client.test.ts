@@ -75,7 +75,7 @@ test('a channel is found by a name that consists of digits', async () => {
   const { id } = await member.sendMessage({ type: 'channel', to: digits, topic: 'numbers', content: 'here' });
   const { messages } = await member.getMessages({ message_ids: [id] });
   expect(messages).toMatchObject([{ display_recipient: digits, stream_id: await idNamed(digits) }]);
-  // Where only a number makes sense, its digits are as good.
+  // If a parameter can only be a number, a text with its digits has the same effect.
   const page = await member.getMessages({ anchor: String(id), num_before: 0, num_after: 0 });
   expect(page.messages.map((message) => message.id)).toEqual([id]);
 });
@@ -91,7 +91,7 @@ test('an error response is an ApiError with its code and extra fields', async ()
 });
 
 describe('a read with a list that is longer than the headers of a request may be', () => {
-  /** Of objects that nobody has. */
+  /** Ids of objects that do not exist. */
   const unknown = Array.from({ length: 2_000 }, (_, index) => 1_000_000_000 + index);
   const ids = <T extends object>(key: keyof T, list: readonly T[]) => list.map((one) => one[key]);
 

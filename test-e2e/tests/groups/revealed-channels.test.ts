@@ -31,7 +31,7 @@ test('new members of a group receive one event of each kind for channels with th
     (queues[index]?.seen ?? [])
       .filter((event) => event.op === op)
       .map((event) => event.stream_ids ?? event.streams.map(({ stream_id }: { stream_id: number }) => stream_id));
-  // The channel of which the second user knew has other receivers and other subscribers.
+  // The events of the channel that the second user could see already have other receivers and other subscribers.
   expect(idsOf(0, 'create')).toEqual([[one, two], [three]]);
   expect(idsOf(0, 'peer_add')).toEqual([[one, two], [three]]);
   expect(idsOf(1, 'create')).toEqual([[one, two]]);

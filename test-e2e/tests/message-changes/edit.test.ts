@@ -243,7 +243,7 @@ describe('moving between channels', () => {
       orig_subject: topic,
       subject: 'elsewhere',
     });
-    // With its topic kept.
+    // A move to another channel that keeps the topic.
     const kept = await send(topic);
     await realm.member.ok('PATCH', `/messages/${kept}`, { stream_id: otherId, topic });
     const event = await queue.next((one) => isUpdate(one) && one.message_id === kept);

@@ -96,7 +96,7 @@ test('a move with more than 25,000 events is rejected completely, and a smaller 
   ]);
   expect([await inTarget(), await editsOf(), await announced()]).toEqual([0, editsBefore, before]);
 
-  // Beside the deletions there are the move, the notices, and where the channel begins.
+  // Leaves room for other events of the unit: the move, the notices and the first message of the channel.
   await connected((client) =>
     client.query(`DELETE FROM messaging.message WHERE ${ofTopic} AND id >= ${3 * firstCopy + 24_900}`),
   );

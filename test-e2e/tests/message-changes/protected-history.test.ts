@@ -129,7 +129,7 @@ describe('messages of a protected history', () => {
     expect((await queue.next(isDeletion)).message_ids).toEqual([since]);
     expect((await queue.settle()).filter(isDeletion)).toEqual([]);
     expect((await realm.member.get(`/messages/${before}`)).status).toBe(200);
-    // Nothing is left that they see.
+    // No message remains that the deleter may see.
     expect((await deleteTopic(deleter)).complete).toBe(true);
     expect((await realm.member.get(`/messages/${before}`)).status).toBe(200);
   });

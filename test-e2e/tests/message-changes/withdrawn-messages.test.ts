@@ -7,7 +7,7 @@ beforeAll(async () => {
   realm = await openRealm();
 });
 
-/** Without messages of bots, which would be unread. */
+/** Subscribes users without messages of bots, which would be unread. */
 const subscribe = (name: string, principals: number[], form: Json = {}) =>
   realm.owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name }],

@@ -11,7 +11,7 @@ beforeAll(async () => {
   await realm.owner.ok('POST', '/messages', { type: 'channel', to: at, topic: 'known', content: 'first' });
 });
 
-/** Changes something and asks, while messaging applies no events; it does so again when the request has waited. */
+/** Makes a change and sends a request while messaging applies no events. It applies events again after `waitMs`. */
 const askBefore = <C>(change: () => Promise<C>, ask: (changed: C) => Promise<Answer>, waitMs = 500): Promise<Answer> =>
   connected(async (holder) => {
     await holder.query('BEGIN');

@@ -276,7 +276,7 @@ test('merged subscription periods never include messages of a protected history 
   const where = `realm_id = ${realmId} AND user_id = ${member.user_id} AND channel_id = ${stream_id}`;
   expect(await countOf('messaging.subscription_period', where)).toBe(3);
 
-  // More periods than are kept, all older than these.
+  // Inserts more periods than are kept, all older than these three.
   const periods = {
     table: 'messaging.subscription_period',
     where: `${where} AND from_id = (SELECT min(from_id) FROM messaging.subscription_period WHERE ${where})`,

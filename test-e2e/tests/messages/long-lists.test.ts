@@ -6,7 +6,7 @@ let realm: Realm;
 let channel: number;
 let first: number;
 
-/** That of the notice of the new channel. */
+/** The topic of the notice about a new channel. */
 const topic = 'channel events';
 
 beforeAll(async () => {

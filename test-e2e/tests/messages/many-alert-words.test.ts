@@ -8,7 +8,7 @@ const wordsIn = (from: number, count: number): string[] =>
 
 test('a text with very many alert words alerts all their users', async () => {
   const { member, member2, guest, administrator } = await openRealm();
-  // More than 200 words for each text.
+  // Each text contains more than 200 alert words.
   for (const from of [0, 1, 2, 3, 4])
     for (const who of [member, member2])
       await who.ok('POST', '/users/me/alert_words', { alert_words: wordsIn(from, 33) });

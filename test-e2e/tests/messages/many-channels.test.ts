@@ -15,7 +15,7 @@ const create = (who: Client, names: readonly string[], principals: readonly Clie
   });
 const say = async (who: Client, to: string, content: string): Promise<number> =>
   (await who.ok('POST', '/messages', { type: 'channel', to, topic: 't', content })).id;
-/** Among the sent messages; new channels also contain notices. */
+/** The sent messages in a page. Notices in new channels are left out. */
 const found = async (who: Client, form: Record<string, unknown>): Promise<number[]> => {
   const page = await who.ok('GET', '/messages', { anchor: 'newest', num_before: 1_000, num_after: 0, ...form });
   return page.messages.map((message: Json) => message.id).filter((id: number) => Object.values(sent).includes(id));

@@ -74,7 +74,7 @@ const follows: Record<string, (state: MessageState, event: Json) => void> = {
 
 export const follow = (state: MessageState, event: Json): void => follows[event.type]?.(state, event);
 
-/** For comparison. */
+/** The state in a sorted form, for comparisons. */
 export const shown = ({ unread, mentions: mentioned, starred, topics }: MessageState) => ({
   unread: [...unread].sort(([a], [b]) => a - b),
   mentions: [...mentioned].sort((a, b) => a - b),

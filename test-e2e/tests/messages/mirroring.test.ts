@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 let realm: Realm;
 /** Belongs to a member; the owner granted it the right to send in the name of others. */
 let mirror: Client;
-/** Without the right. */
+/** A bot without the right to send in the name of others. */
 let plain: Client;
 
 const bad = [400, 'BAD_REQUEST'];
@@ -222,7 +222,7 @@ test('only its owner and owners of the organization can take over a bot with the
   const { owner, administrator, member, member2 } = realm;
   const bot = await botOf(member);
   const at = `/bots/${bot.user_id}`;
-  // An administrator knows the key from before.
+  // An administrator has read the key before.
   const known = new Client(realm.owner, { ...bot, api_key: (await administrator.ok('GET', `${at}/api_key`)).api_key });
   expect((await known.get('/users/me')).status).toBe(200);
   await owner.ok('PATCH', `/users/${bot.user_id}`, { can_forge_sender: true });

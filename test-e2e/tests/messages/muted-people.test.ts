@@ -63,7 +63,7 @@ test('a message after an unmute stays unread, and those before it become read, i
     sent.push(await tell(member2, member));
     await mute(member, member2);
     sent.push(await tell(member2, member));
-    // These do not end the mute.
+    // These changes concern other people, so they do not end the mute.
     await unmute(member, owner);
     await mute(owner, member);
     sent.push(await tell(member2, member));

@@ -8,7 +8,7 @@ let at: number;
 beforeAll(async () => {
   realm = await openRealm();
   at = await channel(realm.owner, [realm.owner, realm.member]);
-  // Then only the sends of the tests wait below.
+  // Waits until the notices are sent, so that only the sends of the tests wait below.
   await noticesSent(realm.id);
 });
 

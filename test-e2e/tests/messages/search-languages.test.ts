@@ -31,7 +31,7 @@ describe('a search', () => {
   test.each(searches)('for %j finds %j', async (search, expected) => {
     const { messages: shown } = await page(search);
     expect(shown.map(({ id }: Json) => keys.get(id)).sort()).toEqual([...expected].sort());
-    // What was found is marked.
+    // The found words are highlighted.
     for (const { match_content } of shown) expect(match_content).toContain('<span class="highlight">');
   });
 

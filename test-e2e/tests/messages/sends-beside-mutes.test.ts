@@ -22,7 +22,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const queueOf = (who: Client): Promise<Queue> =>
   who.queue({ event_types: ['message', 'update_message_flags', 'subscription'] });
 
-/** The messages of the sender that are unread, as the events of a queue tell. */
+/** The unread messages of the sender according to the events of a queue. */
 async function unreadOf(queue: Queue): Promise<number[]> {
   await queue.settle();
   const unread = new Set<number>();
@@ -35,7 +35,7 @@ async function unreadOf(queue: Queue): Promise<number[]> {
   return [...unread].sort((a, b) => a - b);
 }
 
-/** The same, as a register tells. */
+/** The unread messages of the sender according to a register. */
 async function unreadNow(): Promise<number[]> {
   const state = await realm.member.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] });
   const { streams, pms } = state.unread_msgs;
@@ -45,7 +45,7 @@ async function unreadNow(): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-/** So that the next test begins without unread messages. */
+/** Marks the messages as read, so that the next test begins without unread messages. */
 async function read(queue: Queue): Promise<void> {
   const messages = JSON.stringify(await unreadOf(queue));
   await realm.member.ok('POST', '/messages/flags', { messages, op: 'add', flag: 'read' });
@@ -238,7 +238,7 @@ test.each(['another event', 'the end of the mute'])(
            SET number = excluded.number, corrected = excluded.corrected, through = excluded.through`,
         [realm.id, realm.member2.user_id, number],
       );
-      // The previous release finds the periods as the event says, and passes it.
+      // The previous release finds the periods in the state after the event, and advances its position.
       await holder.query("UPDATE messaging.consumer SET position = $2 WHERE realm_id = $1 AND name = 'periods'", [
         realm.id,
         number,

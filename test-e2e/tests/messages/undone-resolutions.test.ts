@@ -50,7 +50,7 @@ test('reopening a topic at once deletes the notice that it was resolved and does
   });
   expect(await messagesIn('task')).toEqual([[id, 'hello']]);
   expect(await unread()).toBe(before - 1);
-  // Resolved again, it is told again.
+  // If the topic is resolved again, there is another notice.
   await rename(id, '✔ task');
   expect(await textsIn('✔ task')).toEqual(['hello', marked('resolved')]);
 });
@@ -93,7 +93,7 @@ test('a pending notice is not sent if the topic is reopened', async () => {
   });
   expect(await messagesIn('waits')).toEqual([[whole, 'hello']]);
   expect(await messagesIn('✔ waits')).toEqual([]);
-  // One message that leaves a resolved topic does not reopen it.
+  // A move of only one message out of a resolved topic does not reopen the topic.
   expect(await textsIn('✔ splits')).toEqual(['hello', marked('resolved')]);
   expect(await textsIn('splits')).toEqual(['hello', marked('unresolved')]);
 });

@@ -45,7 +45,7 @@ test('notices about a new channel are read for its creator and unread for other 
     const unread = unread_msgs.streams.flatMap((one: Json) => one.unread_message_ids);
     expect(unread).not.toContain(mine?.message.id);
   }
-  // Whoever was subscribed later received neither.
+  // A user who is subscribed later has received neither.
   await owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: 'weaving' }],
     principals: [moderator.user_id],

@@ -23,7 +23,7 @@ export interface Row {
   at?: (cell: Cell) => Promise<Record<string, Json>>;
   form?: (cell: Cell, at: Record<string, Json>) => Json | Promise<Json>;
   headers?: Record<string, string>;
-  /** With an image beside the form. */
+  /** Sends an image in addition to the form. */
   file?: true;
   /** The caller is created for this call, because the call ends the account. */
   isLast?: true;

@@ -12,7 +12,7 @@ interface Operation {
   required: Set<string>;
   /** Parameters that are headers. */
   inHeaders: Set<string>;
-  /** Of a body that is no form. */
+  /** The content type of a body that is no form. */
   type: string | undefined;
 }
 
@@ -86,7 +86,7 @@ describe('each parameter of each operation', () => {
   test('does not cause a server error with any hostile value', each(hostile), 1_800_000);
 });
 
-/** Of parameters of one operation with equal schemas, such as most settings, two get all values and the others one. */
+/** Requests with values for each parameter. If many parameters have equal schemas, only two of them get all values. */
 function requestsOf(operation: Operation, values: (schema: Json) => [string, string][]) {
   const seen = new Map<string, number>();
   return operation.parameters.flatMap(([parameter, schema]) => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
   documented = await documentedOperations(world.realm.owner);
 });
 
-/** Parameters that name things: an example cannot know what there is in a realm. */
+/** Parameters that refer to objects, which an example cannot contain because each realm has others. */
 const references = new Set([
   ...['add', 'data', 'delete', 'email', 'fragment', 'key', 'kind', 'messages', 'msg_ids', 'narrow', 'order'],
   ...['ordered_linkifier_ids', 'password', 'stream', 'stream_ids', 'stream_names', 'subdomain', 'subscribers'],
@@ -55,7 +55,7 @@ async function answerTo(operation: DocumentedOperation): Promise<{ answer: Answe
   return { answer, isFor: may };
 }
 
-/** A server that is busy refuses with 503 and asks for another attempt, also while a request is prepared. */
+/** Repeats a request while the busy server answers with 503, also while an example is prepared. */
 async function whenNotBusy(attempt: () => Promise<Answer>): Promise<Answer> {
   for (const end = Date.now() + 120_000; ; await new Promise((resolve) => setTimeout(resolve, 200))) {
     try {
@@ -76,7 +76,7 @@ test('the example of every operation gets a response that matches its descriptio
     const problem =
       operation.problemOf(answer) ??
       (ignored === undefined ? undefined : `parameters were ignored: ${ignored}`) ??
-      // What this server refuses to everybody is answered with an error that is described.
+      // Operations that this server refuses to everybody may return a documented error.
       (isFor !== '' && answer.status >= 400 ? `refused: ${JSON.stringify(answer.body)}` : undefined);
     if (problem !== undefined) problems[operation.route] = problem;
     if (answer.status < 400) succeeded++;

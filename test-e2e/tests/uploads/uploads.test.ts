@@ -176,7 +176,7 @@ test('a file of a private channel that only a permission opens can be shared by 
   const urls = await Promise.all(['one', 'two', 'three', 'four'].map((text) => uploadText(member, text)));
   const [sent, edited, busy, hidden] = urls as [string, string, string, string];
   await send(to, `see ${sent} ${edited}`);
-  // More messages than are looked at for one text.
+  // More messages than are read for one text.
   for (let count = 0; count < 20; count++) await send(to, `again ${busy}`);
   await direct(owner, `see ${hidden}`);
   const statuses = () => Promise.all(urls.map((url) => statusFor(moderator, url)));

@@ -124,7 +124,7 @@ test('a guest gets the error for a deactivated user if the user wrote to them be
   const friend = await realm.person();
   await friend.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: 'hello' });
   await realm.owner.ok('DELETE', `/users/${friend.user_id}`);
-  // That the two know each other reaches the service that knows the accounts some time after the message.
+  // The users service applies some time after the message that the two users may see each other.
   const refusal = async () => {
     const { body } = await guest.post('/messages', { type: 'direct', to: [friend.user_id], content: 'hello' });
     return body.msg;

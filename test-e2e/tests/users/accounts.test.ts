@@ -75,7 +75,7 @@ test('only its owner and owners of the organization can take over a bot that may
     const form = { email: `made${Math.random()}@${realm.host}`, full_name: `Made ${Math.random()}` };
     return refused(await use(key, 'POST', '/users', { ...form, password: 'a good password' }));
   };
-  // An administrator knows the key from before.
+  // An administrator has read the key before.
   const known = await keyReadBy(administrator);
   const grant = () => owner.ok('PATCH', `/users/${user_id}`, { can_create_users: true });
   await grant();

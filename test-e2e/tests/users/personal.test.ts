@@ -33,7 +33,7 @@ test('alert words are stored without duplicates, and only their user receives th
   });
   expect((await queue.next((event) => event.type === 'alert_words')).alert_words).toEqual(['Tea', 'coffee']);
   expect(refused(await member.post('/users/me/alert_words', { alert_words: ['x'.repeat(101)] }))).toEqual(bad);
-  // Without words, the list stays as it is.
+  // A request without words does not change the list.
   expect((await member.ok('POST', '/users/me/alert_words')).alert_words).toEqual(['Tea', 'coffee']);
   expect(refused(await member.delete('/users/me/alert_words'))).toEqual([400, 'REQUEST_VARIABLE_MISSING']);
   await member.ok('DELETE', '/users/me/alert_words', { alert_words: ['TEA'] });

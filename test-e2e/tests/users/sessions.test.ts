@@ -173,13 +173,13 @@ test('a login does not adopt a session or a token that another user set in the b
   expect(browser.token).not.toBe(attacker.token);
   expect((await browser.json('GET', '/users/me')).body.user_id).toBe(realm.member.user_id);
   expect((await attacker.json('GET', '/users/me')).body.user_id).toBe(realm.guest.user_id);
-  // A token is valid with its own session alone, whatever the cookie of the token says.
+  // A token is valid only with its own session, even if the cookie contains the same token.
   const crossed = {
     'x-csrftoken': attacker.token,
     cookie: `sessionid=${browser.session}; csrftoken=${attacker.token}`,
   };
   expect(refused(await realm.spectator.send('PATCH', '//json/settings', {}, crossed))).toEqual(foreign);
-  // Which of two cookies a sibling host set cannot be known.
+  // Two session cookies are refused, because a sibling host may have set either of them.
   const twice = { cookie: `sessionid=${attacker.session}; sessionid=${browser.session}` };
   expect(refused(await realm.spectator.send('GET', '//json/users/me', {}, twice))).toEqual(loggedOut);
   const plain = { cookie: `__Host-sessionid=${browser.session}` };
@@ -237,7 +237,7 @@ test('a logout ends the session and its polls, but not other sessions of the use
   expect([out.status, out.headers.location, here.session, here.token]).toEqual([303, '/accounts/login', '', '']);
   await realm.guest.ok('POST', '/messages', { type: 'direct', to: [person.user_id], content: 'a secret' });
   const ended = await poll;
-  // Held or not yet held: it answers with nothing from after the logout.
+  // Whether the poll was already waiting or not, its answer contains no event from after the logout.
   expect([200, 401]).toContain(ended.status);
   expect(JSON.stringify(ended.body)).not.toContain('secret');
   here.cookies.set('sessionid', old);

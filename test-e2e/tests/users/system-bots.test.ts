@@ -2,7 +2,7 @@ import { type Client, connected, type Json, openRealm, type Realm } from '@natte
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
-/** Of each system bot, its user ID and its address. */
+/** The user IDs and the addresses of the system bots. */
 let bots: { user_id: number; email: string }[];
 beforeAll(async () => {
   realm = await openRealm();

@@ -217,7 +217,7 @@ describe('under an Idempotency-Key', () => {
     expect(queue.seen.filter((event) => contentOf(event).includes('said twice'))).toHaveLength(1);
   });
 
-  // Their rows permit no caller, because each link works once.
+  // The rows of these operations permit no caller, because each link works once.
   test.each([
     [
       'password/reset',

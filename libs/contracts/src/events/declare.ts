@@ -19,7 +19,7 @@ export interface EventDeclaration<
   /** The only service that may append it; `every`: each of them. The gateway's own events are never in the log. */
   owner: Appender | 'every' | 'gateway';
   audience: A;
-  /** False: it is never delivered to a queue. */
+  /** Whether it is delivered to queues of clients. */
   isPublic: boolean;
   /** The shared body, as stored in the log. */
   body: B;

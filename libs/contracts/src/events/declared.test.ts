@@ -20,7 +20,7 @@ test('an event that does not match its declaration does not compile', () => {
   const update = { type: 'realm', op: 'update', audience: 'realm' } as const;
   // @ts-expect-error A setting has the type of its own value.
   emit({ ...update, body: { property: 'waiting_period_threshold', value: 'ten' } });
-  // @ts-expect-error Of a draft that is gone only the id is told.
+  // @ts-expect-error The event about a removed draft contains only its id.
   emit(eventForUsers('drafts/remove', { draft: 1 }, [1]));
 });
 

@@ -14,7 +14,7 @@ export type LogEvent<N extends EventName = EventName> = { [K in N]: LogEventOf<K
 
 /** The shared body without `id`; keys are those of the event as clients see it. */
 export type BodyOf<N extends EventName> = z.output<LoggedEvents[N]['body']>;
-/** For consumers in other services only; no client sees it. */
+/** The payload of an event: data for consumers of services. Clients do not receive it. */
 export type NoteOf<N extends EventName> = z.output<NonNullable<LoggedEvents[N]['note']>>;
 
 /** The audience that its declaration permits. */
@@ -50,7 +50,7 @@ type LogEventOf<N extends EventName> = OpPart<N> &
     isForClientsOnly?: true;
     /** W3C `traceparent` of the request that emitted it, if that was traced. */
     trace?: string;
-    /** Only for messages: the data for narrows, flags and capabilities. */
+    /** The data of a message for narrows, flags and capabilities; only present in message events. */
     message?: MessagePart;
   };
 

@@ -13,8 +13,9 @@ interface TypeOwner {
 const typeOf = (name: string): string => name.replace(/\/.*/, '');
 
 /**
- * Who appends each type of event, and who reads it. `log.append` refuses other appenders, `log.read_types` other readers, NATS
- * other publishers and subscribers, and gateways believe only the owner's signature. Migrations repeat it as `log.writer`.
+ * The owner of each type of event, which appends it, and its readers. `log.append` refuses other appenders, `log.read_types`
+ * other readers, and NATS other publishers and subscribers. Gateways accept only the signature of the owner. Migrations
+ * store the same list in `log.writer`.
  */
 export const eventTypes: ReadonlyMap<string, TypeOwner> = new Map(
   Object.entries(loggedEvents).map(([name, { owner }]) => [typeOf(name), { owner, readBy: readersOf(typeOf(name)) }]),

@@ -7,7 +7,7 @@ import { meaningOf } from '../vocabulary/index.ts';
 export const int = z.int();
 export const bool = z.boolean();
 export const str = z.string();
-/** Read-only, so that an emitter can pass a list of another owner. */
+/** The type is read-only, so that an emitter can pass a list that it may not change. */
 export const ints: z.ZodType<readonly number[]> = z.array(int);
 
 /** A change of one property; the type of the value depends on the property. */
@@ -25,12 +25,12 @@ export const propertyOf = <P extends string, S extends z.ZodType, R extends z.Zo
 /** A change of one of several properties with these values; `R`: further fields. */
 export type ChangeOf<V, R = unknown> = { [K in keyof V]: R & { property: K; value: V[K] } }[keyof V];
 
-/** Gives a static type to a schema that is built at run time from names. */
+/** Casts a schema that is built at run time to the given static type. */
 export const typed = <T>(schema: z.ZodType): z.ZodType<T> => schema as z.ZodType<T>;
 
 export const isNotEmpty = [(data: object): boolean => Object.keys(data).length > 0, 'something changed'] as const;
 
-/** Beside the id, older clients read who it was. */
+/** `user` is for older clients, which do not read `user_id`. */
 export const reaction = {
   ...emojiFields,
   user_id: int,
@@ -41,12 +41,15 @@ export const reaction = {
 
 // A new message has no reactions.
 const sentFields = { ...messageFields, reactions: z.tuple([]) };
-/** Without flags, which stand beside it. */
+/** A new message without flags: the event contains them in a separate field. */
 export const message = z.discriminatedUnion('type', [
   z.strictObject({ ...sentFields, ...recipientFields.stream }),
   z.strictObject({ ...sentFields, ...recipientFields.private }),
 ]);
-/** As stored in the log. The id is the entry's number; the timestamp is the entry's time, unless a mirroring bot stated one. */
+/**
+ * The fields of a message as they are stored in the log: without `id`, which is the number of the entry, and with
+ * `timestamp` only if a mirroring bot stated the time. Otherwise the timestamp is the time of the entry.
+ */
 const { id: _, ...loggedFields } = {
   ...sentFields,
   timestamp: messageFields.timestamp.optional(),
@@ -57,7 +60,7 @@ export const loggedMessage = z.discriminatedUnion('type', [
   z.strictObject({ ...loggedFields, ...recipientFields.private }),
 ]);
 
-/** Without the personal fields of a subscriber. */
+/** A channel without the settings of a subscriber. */
 export const channel = z.strictObject(channelFields);
 export type ChannelObject = z.output<typeof channel>;
 export const subscription = z.strictObject({ ...channelFields, ...ownFields, subscribers: ints });

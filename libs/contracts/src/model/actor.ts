@@ -23,6 +23,7 @@ export const actorSchema = z.object({
   keyId: z.string(),
   /** All groups the user is in, directly or through subgroups. */
   groupIds: z.array(z.int()),
+  /** The expected versions of writes by this actor. */
   basis: z.record(z.string(), z.int()),
 });
 export type Actor = z.infer<typeof actorSchema>;

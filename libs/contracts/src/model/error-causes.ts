@@ -1,6 +1,6 @@
 import type { ErrorCode } from './error.ts';
 
-/** Why a request is refused with a code, for readers of the documentation. */
+/** The cause of each error code, for the documentation. */
 export const errorCauses: Readonly<Record<ErrorCode, string>> = {
   BAD_REQUEST: 'the request is wrong or not allowed, or names something that the caller cannot see; `msg` says what',
   REQUEST_VARIABLE_MISSING: 'a required parameter is missing; `var_name` names it',

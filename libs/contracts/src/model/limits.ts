@@ -16,7 +16,7 @@ export const limits = {
   passwordMaxLength: 100,
   /** Maximum number of keys of a user: creating another one revokes the oldest of the client with the most keys. */
   apiKeysPerUser: 50,
-  /** Beside the API keys; a further login ends the oldest. */
+  /** Maximum number of sessions of a user, in addition to API keys. A further login ends the oldest session. */
   sessionsPerUser: 20,
   bodyBytes: 26 * mebibyte,
   /** Larger messages travel on the bus in blocks of this size. */
@@ -31,7 +31,7 @@ export const limits = {
  */
 export const totals = {
   // Per user.
-  /** Those of the user's bots count too: every send compares the words of all possible receivers. */
+  /** The words of the user's bots count too: every send compares the words of all possible receivers. */
   alertWords: { what: 'alert words', limit: 1_000, bytes: mebibyte / 16 },
   bots: { what: 'bots', limit: 500 },
   /** Clients receive deactivated accounts too, and no account is ever deleted. */
@@ -54,7 +54,7 @@ export const totals = {
   // Per realm.
   channelFolders: { what: 'channel folders', limit: 1_000 },
   channels: { what: 'channels', limit: 50_000, bytes: 4 * mebibyte },
-  /** Those whose text and HTML together exceed 600 bytes: every user gets all descriptions with a register. */
+  /** Descriptions whose text and HTML together exceed 600 bytes: every register contains all descriptions. */
   channelDescriptions: { what: 'long descriptions of channels', limit: 6_000, bytes: 4 * mebibyte },
   defaultChannelGroups: { what: 'groups of default channels', limit: 200 },
   /** Messages show the pictures of removed emoji, so these count too. */
@@ -62,7 +62,7 @@ export const totals = {
   groups: { what: 'user groups', limit: 10_000, bytes: 4 * mebibyte },
   /** Direct members and subgroups of all groups that are not the system's. */
   groupMembers: { what: 'members of user groups', limit: 500_000 },
-  /** Those of the last day count also if they are closed. */
+  /** All open invitations, and those that were created in the last day even if they are closed. */
   invitations: { what: 'open or recent invitations', limit: 20_000 },
   /** Every look-up of a send, which realms share, returns all of them. */
   linkifiers: { what: 'linkifiers', limit: 200, bytes: mebibyte / 16 },
@@ -70,7 +70,7 @@ export const totals = {
   profileFields: { what: 'custom profile fields', limit: 100 },
   realmDomains: { what: 'domains', limit: 500 },
   // Per message.
-  /** Of its content. */
+  /** Edits of the content; changes of the topic do not count. */
   edits: { what: 'edits of a message', limit: 1_000, bytes: mebibyte },
   reactions: { what: 'reactions to a message', limit: 5_000 },
   submessages: { what: 'submessages of a message', limit: 10_000, bytes: mebibyte },
@@ -125,7 +125,7 @@ export const maxTopics = 20_000;
 
 /** Limits of the sections of a register whose entries name topics or participants, in bytes of these. */
 export const inRegister = {
-  /** `unread_msgs`: `old_unreads_missing` tells clients that there are more. */
+  /** Maximum of `unread_msgs`; `old_unreads_missing` is true if there are more. */
   unreadBytes: 8 * mebibyte,
   recentConversationsBytes: mebibyte,
   /** The newest. */

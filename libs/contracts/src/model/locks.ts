@@ -109,6 +109,6 @@ export const advisoryLocks = {
 } as const satisfies Record<string, AdvisoryLock>;
 
 export type LockName = keyof typeof advisoryLocks;
-/** In the order in which a transaction takes them. */
+/** Locks in the order in which a transaction takes them. */
 export const lockNames = Object.keys(advisoryLocks) as LockName[];
 export const lockOf = (name: LockName): AdvisoryLock => advisoryLocks[name];

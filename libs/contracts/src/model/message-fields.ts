@@ -32,7 +32,7 @@ export const submessageFields = {
   content: str.describe('JSON text that the widget understands.'),
 };
 
-/** Without its reactions and its flags. */
+/** The fields of a message, without reactions and flags. */
 export const messageFields = {
   id: int.describe('The ID of the message.'),
   avatar_url: str.nullable(),

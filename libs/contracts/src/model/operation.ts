@@ -82,13 +82,14 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   /** A write without a stored answer that has the same effect and answer if it runs again. It is repeated like a read. */
   isIdempotent: boolean;
   /**
-   * It compares a password in its parameters with the stored one. It counts each attempt before it returns an answer that
-   * is stored under the request's key; otherwise that answer would allow unlimited guesses.
+   * Whether the operation compares a password in its parameters with the stored one. Such an operation must count each
+   * attempt before it returns, because its answer is stored under the key of the request: uncounted answers would allow
+   * unlimited guesses.
    */
   checksPassword: boolean;
   /**
    * The service looks up the credential that the request names and runs the handler for the user it belongs to, instead
-   * of trusting the actor of the gateway. A gateway can then ask only for users whose credential it received. It is set
+   * of trusting the actor of the gateway. So a gateway can act only for users whose credential it received. It is set
    * for every write of users that needs an actor, and for operations that answer with secrets.
    */
   checksCredential: boolean;

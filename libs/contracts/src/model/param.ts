@@ -72,7 +72,7 @@ export const described = <S extends z.ZodType>(param: Param<S>, meaning: string)
 
 /**
  * Documents the default of an optional value that the handler applies. The gateway of the previous release sends no value for a
- * default that it does not know, and fingerprints of requests contain the defaults of the gateway. So a parameter gets a default
+ * default that this release added, and fingerprints of requests contain the defaults of the gateway. So a parameter gets a default
  * of the schema only if its operation is new.
  */
 export const withDefault = <S extends z.ZodOptional>(schema: S, value: z.output<S>): S =>
@@ -90,11 +90,11 @@ export const slackUnits = 1_024;
 export const maxUnits = ({ encoding, bound }: Param): number =>
   slackUnits + (encoding === 'text' ? 2 * bound.characters : bound.json);
 
-/** For parameters. */
+/** Schemas for parameters. */
 export const bool = z.boolean();
 export const idList = (maxItems: number) => list(id, maxItems);
 /** The same without repetitions, for lists whose items cost work or events each. */
 export const distinctIds = (maxItems: number) => idList(maxItems).transform((values) => [...new Set(values)]);
-/** For results, which need no bound. */
+/** Schema for results, which need no bound. */
 export const int = z.int();
 export const ids = z.array(z.int());

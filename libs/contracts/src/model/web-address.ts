@@ -1,4 +1,7 @@
-/** Why the server requests no address like this for a user, whatever its host is. */
+/**
+ * The reason why the server sends no request to an address from a user: it is no web address, contains credentials, or
+ * has a reserved port. Undefined if it may; the host is checked elsewhere.
+ */
 export function addressProblem(
   address: string,
 ): 'not a web address' | 'an address with credentials' | 'a reserved port' | undefined {

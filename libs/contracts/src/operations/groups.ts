@@ -29,7 +29,7 @@ export const userGroupSchema = z.object({
 });
 export type UserGroup = z.infer<typeof userGroupSchema>;
 
-/** Where a group is used; deactivation is refused with the list of them. */
+/** A use of a group. A deactivation of the group is refused with the list of its uses. */
 const groupUseSchema = z.union([
   z.object({ type: z.literal('realm'), settings: z.array(z.string()) }),
   z.object({ type: z.literal('subgroup'), supergroup_ids: ids }),
@@ -41,7 +41,7 @@ export type GroupUse = z.infer<typeof groupUseSchema>;
 
 /**
  * Every service bumps this version when it begins to use a group, for example in a permission. A deactivation reads the
- * version, asks all services for uses, and expects the version at its commit; it bumps `groups`, which every new use
+ * version, requests the uses from all services, and expects the version at its commit; it bumps `groups`, which every new use
  * expects. So if a deactivation and a new use are concurrent, one of them is decided again.
  */
 export const groupUsesKey = 'group-uses';

@@ -25,7 +25,7 @@ type Named = Record<'group_ids' | 'stream_ids', number[] | undefined>;
 const weighNamed = ({ group_ids = [], stream_ids = [] }: Named): number =>
   (group_ids.length + stream_ids.length) / namedPerUnit;
 const shared = {
-  /** Null: never; absent: the server's default. */
+  /** Null for an invitation that never ends; if absent, the server's default is used. */
   invite_expires_in_minutes: json(integer(1, 100_000_000).nullable().optional()),
   invite_as: json(inviteAs.default(400)),
   group_ids: json(distinctIds(1_000).default([])),

@@ -37,7 +37,7 @@ const fields = {
   match_subject: str.optional(),
 };
 
-/** A message as answers contain it: the type tells which recipients it has. */
+/** A message in an answer. Its type determines the form of its recipients. */
 export const messageObject = z
   .discriminatedUnion('type', [
     z.strictObject({ ...fields, ...recipientFields.stream }),

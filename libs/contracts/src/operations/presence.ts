@@ -16,7 +16,7 @@ export const presenceOperations = {
     caller: 'human',
     botRefusal: 'Presence is not supported for bot users.',
     summary: 'Tell that the caller is here, and learn who else is.',
-    // As much as `get-realm-presence`, unless the answer names nobody.
+    // The weight of `get-realm-presence`; 0 for `ping_only`, whose answer contains no presence of users.
     weigh: ({ ping_only }) => (ping_only ? 0 : 2),
     params: {
       status: text(z.enum(['active', 'idle']).describe('Whether the user is active or idle.')),

@@ -221,7 +221,7 @@ const own: Fields = {
   giphy_api_key: str.describe('Always empty: there are no GIFs.'),
 };
 
-/** Fields that are named at run time, or that the clients of this repository do not read: the compiler does not know them. */
+/** Fields without a static type: their names are computed at run time, or no client in this repository reads them. */
 const others: Record<never, never> = z.object({ ...own, ...realmState }).partial().shape;
 
 /** The fields of the state, all optional. */

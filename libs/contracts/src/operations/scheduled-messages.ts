@@ -63,7 +63,7 @@ export const scheduledMessageOperations = {
     service: 'messaging',
     http: { method: 'PATCH', path: '/scheduled_messages/{scheduled_message_id}' },
     summary: 'Change a scheduled message that was not sent; a failed one is tried again.',
-    // Its event repeats the whole message, whatever changes.
+    // Any change emits an event with the whole message.
     weight: 2,
     weigh: ({ type, to, content }) => recipientsWeight(type, to) + linkedFilesWeight(content),
     params: {

@@ -3,7 +3,10 @@ import { id, string, union } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { json, text } from '../model/param.ts';
 
-/** Less than that of `repeatingEvents`: the repeated list has at most 32 KiB of names, and people mute several topics in a row. */
+/**
+ * Lower than the weight of `repeatingEvents`: the list in the event has at most 32 KiB of names, and users often mute
+ * several topics in a row.
+ */
 const muteWeight = 3;
 
 export const topicOperations = {

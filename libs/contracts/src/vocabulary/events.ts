@@ -1,4 +1,4 @@
-/** What a client understands; each is false unless the client names it. */
+/** Descriptions of the capabilities of clients. A capability is false unless the client declares it. */
 const capabilities = {
   notification_settings_null: 'Whether the notification settings of a subscription may be null.',
   bulk_message_deletion: 'Whether one `delete_message` event may name several messages.',

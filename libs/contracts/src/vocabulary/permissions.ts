@@ -1,6 +1,6 @@
 import type { ChannelPermission, GroupPermission, RealmPermission } from '../model/permission-settings.ts';
 
-/** Who has each permission in the whole organization. */
+/** Descriptions of the permissions in the whole organization. */
 export const realmPermissionMeanings: Record<RealmPermission, string> = {
   create_multiuse_invite_group: 'The users who may create reusable invitation links.',
   can_access_all_users_group:
@@ -33,7 +33,7 @@ export const realmPermissionMeanings: Record<RealmPermission, string> = {
     'A direct message conversation must include at least one of these users, except with bots and with oneself.',
 };
 
-/** Who has each permission in one channel. */
+/** Descriptions of the permissions in one channel. */
 export const channelPermissionMeanings: Record<ChannelPermission, string> = {
   can_add_subscribers_group: 'The users who may subscribe others to the channel.',
   can_administer_channel_group: 'The users who may administer the channel, as organization administrators always may.',
@@ -47,7 +47,7 @@ export const channelPermissionMeanings: Record<ChannelPermission, string> = {
   can_subscribe_group: 'The users who may subscribe themselves, even if the channel is private.',
 };
 
-/** Who has each permission over one group. */
+/** Descriptions of the permissions over one group. */
 export const groupPermissionMeanings: Record<GroupPermission, string> = {
   can_add_members_group: 'The users who may add members to the group.',
   can_manage_group: 'The users who may rename, change and deactivate the group.',

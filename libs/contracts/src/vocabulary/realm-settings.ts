@@ -1,6 +1,6 @@
 import type { RealmSettingName } from '../model/realm-settings.ts';
 
-/** What each setting of the organization means. */
+/** Descriptions of the settings of an organization. */
 export const realmSettingMeanings: Record<RealmSettingName, string> = {
   name: 'The display name of the organization.',
   description: 'The description of the organization, in Markdown.',

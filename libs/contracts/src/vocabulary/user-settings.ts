@@ -1,6 +1,6 @@
 import type { UserSettingName } from '../model/user-settings.ts';
 
-/** What each personal setting means. */
+/** Descriptions of the personal settings. */
 export const userSettingMeanings: Record<UserSettingName, string> = {
   twenty_four_hour_time: 'Whether times are shown in the 24-hour format instead of the 12-hour format.',
   default_language: 'The language of the interface, as a language code.',

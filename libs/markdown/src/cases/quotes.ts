@@ -2,7 +2,7 @@
 const quote = (body: string): string => `<blockquote>\n${body}\n</blockquote>`;
 const spoiler = (header: string, body: string): string =>
   `<div class="spoiler-block"><div class="spoiler-header">\n${header === '' ? '' : `<p>${header}</p>\n`}</div><div class="spoiler-content" aria-hidden="true">\n${body}\n</div></div>`;
-/** What is fenced at the end of a quote has a line break after it, in a paragraph. */
+/** A fenced block at the end of a quote is followed by a line break, in a paragraph. */
 const lastInQuote = (html: string): string => `<p>${html}<br>\n</p>`;
 const code = (body: string): string => `<div class="codehilite"><pre><span></span><code>${body}</code></pre></div>`;
 

@@ -11,8 +11,9 @@ export interface NamedTopics {
 }
 
 /**
- * Messaging knows the topics of messages. Queried before the change is decided, because units make no bus calls, and
- * only for actors who may make the change, because the query may read all messages of the channel.
+ * Asks the messaging service whether messages of the channel have named topics. Called before the unit of work, because
+ * units make no bus calls, and only for actors who may make the change, because the query may read all messages of the
+ * channel.
  */
 export async function namedTopics(service: Service, context: WriteContext, channelId: number): Promise<NamedTopics> {
   const { actor, meta } = context;

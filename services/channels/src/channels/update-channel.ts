@@ -36,7 +36,7 @@ import { type NamedTopics, namedTopics, requireOnlyEmptyTopic, requireTopicsPoli
 
 type Params = ParamsOf<typeof channelOperations.updateChannel> & {
   htmlOf: HtmlOf;
-  /** For a change to `empty_topic_only`. */
+  /** The named topics of the channel; only read for a change to `empty_topic_only`. */
   named: NamedTopics | undefined;
 };
 
@@ -89,7 +89,7 @@ async function change(decision: Decision, { channel, subscribers }: Entered, par
   return lists;
 }
 
-/** For the bot that tells of changes, and for the bots that send to the channel by its name. */
+/** The payload of the event: for the bot that announces changes, and for bots that send to the channel by its name. */
 async function noteOf(
   { work, actor, policy }: Decision,
   channel: ChannelRow,

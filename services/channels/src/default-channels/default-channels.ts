@@ -145,7 +145,7 @@ async function unlessTaken<R>(name: string, write: Promise<R>): Promise<R> {
 
 const groupRow = z.object({ id: z.number(), name: z.string(), description: z.string(), streams: z.array(z.number()) });
 
-/** Read by a later statement than the one that locks it, which would show the channels from before it waited. */
+/** Locks a group, then reads it in another statement: the locking statement may return data from before its wait. */
 async function lockedGroup(work: Work, id: number): Promise<z.infer<typeof groupRow>> {
   await work.run(
     sql.unsafe`SELECT FROM channels.default_group WHERE realm_id = ${work.realmId} AND id = ${id} FOR UPDATE`,

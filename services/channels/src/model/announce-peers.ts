@@ -15,7 +15,7 @@ export interface PeerChange {
 
 interface Announced extends Pick<PeerChange, 'channel' | 'userIds'> {
   audience: ToUsers;
-  /** Equal for equal audiences. */
+  /** A key that is equal for equal audiences. */
   key: string;
 }
 

@@ -29,7 +29,7 @@ export const mayAddOthers = (
 ): boolean =>
   hasRealmPermission(decision, 'can_add_subscribers_group') || mayAddByChannel(channel, decision.actor, isSubscribed);
 
-/** Who may add others to this channel regardless of the realm's permissions. */
+/** Whether the holder may add others to this channel by its own permissions, regardless of the realm's. */
 export const mayAddByChannel = (channel: ChannelRow, holder: Holder, isSubscribed: boolean): boolean =>
   mayAdminister(channel, holder, isSubscribed) ||
   isPermitted(channelPermissions.can_add_subscribers_group, channel.permissions.can_add_subscribers_group, holder);

@@ -28,7 +28,7 @@ type CreationParams = Omit<ParamsOf<typeof channelOperations.createChannel>, 'na
 type Decided = 'announce' | 'invite_only' | 'is_web_public' | 'is_default_stream';
 export type Configuration = Pick<CreationParams, Decided> & Partial<Omit<CreationParams, Decided>>;
 
-/** For channels that are created without one. */
+/** The configuration of channels that are created without one. */
 export const plainConfiguration: Configuration = {
   announce: false,
   invite_only: false,

@@ -26,7 +26,7 @@ export interface Joining {
   added: readonly number[];
   /** The requested colour; otherwise each user gets their least used one. */
   color?: string | undefined;
-  /** For a new channel all joining users already received its announcement. */
+  /** Whether the channel was created by this request. Then all joining users already received its announcement. */
   isNew?: boolean;
 }
 

@@ -46,7 +46,7 @@ export function permissionChanges(
   ];
 }
 
-/** Of more changes than these, those of the newest channels are announced; a register contains all. */
+/** Maximum number of announced changes, those of the newest channels. A register contains all. */
 const maxChanges = 5_000;
 /** No further change is announced in a unit with as many events, because a unit with 25,000 fails. */
 const maxEventsOfUnit = 20_000;

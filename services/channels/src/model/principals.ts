@@ -16,7 +16,7 @@ export const principalsToAdd = (decision: Decision, principals: Principals): Pro
     return person !== undefined && directory.isNameable(person.userId);
   });
 
-/** The users whom a request unsubscribes. Those in `unknown` are answered like users who do not exist. */
+/** The users whom a request unsubscribes. For users in `unknown`, the answer is the same as for missing users. */
 export const principalsToRemove = (
   decision: Decision,
   principals: Principals,

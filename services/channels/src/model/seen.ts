@@ -17,7 +17,7 @@ export function createNoteSeen(database: Database): NoteSeen {
     if (noted.has(key)) return;
     if (noted.size >= maxKept) noted.delete(noted.keys().next().value ?? '');
     noted.add(key);
-    // Not awaited; if it fails, the next request records it. No decision depends on it.
+    // Not awaited: if it fails, the next request stores the day. No decision depends on it.
     database
       .run(sql.unsafe`
         INSERT INTO channels.activity AS a (realm_id, user_id, day) VALUES (${realmId}, ${userId}, current_date)

@@ -38,7 +38,7 @@ export interface Answer {
 export const descriptionsOf = (subscriptions: readonly Asked[]): string[] =>
   subscriptions.map(({ description }) => description ?? '');
 
-/** Of names that are equal case-insensitively, the first: it creates the channel, and the others find it. */
+/** The requested channels. If names differ only in case, the first one is used. */
 export function wantedOf(subscriptions: readonly Asked[], htmlOf: HtmlOf): Wanted[] {
   const wanted = new Map<string, Wanted>();
   for (const { name, description, color } of subscriptions) {

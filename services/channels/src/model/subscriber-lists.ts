@@ -53,8 +53,8 @@ async function readWhole(executor: Executor, realmId: number, channelIds: readon
 }
 
 /**
- * Starts from the users, of whom there are fewer than subscriptions of large channels. Planned with its values, so that
- * the planner knows the list of channels and uses a hash.
+ * Starts from the users, because there are fewer of them than subscriptions of large channels. The statement is planned
+ * with its values, so that the planner sees the length of the list of channels and uses a hash.
  */
 async function readPartial(
   executor: Executor,

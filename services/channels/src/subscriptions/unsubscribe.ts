@@ -58,7 +58,7 @@ export async function unsubscribe(
     gone: principals.filter((id) => subscribers.has(id)),
   }));
   await leave(work, directory, leavings, actor.userId);
-  // One name for each user and channel.
+  // The names of the channels, repeated for each user.
   const namesOf = (wasSubscribed: boolean): string[] =>
     principals.flatMap((id) =>
       leavings.filter(({ subscribers }) => subscribers.has(id) === wasSubscribed).map(({ channel }) => channel.name),
@@ -71,7 +71,7 @@ function namesOutside(wanted: readonly string[], known: readonly Named[]): strin
   return wanted.filter((name) => !names.has(name));
 }
 
-/** Of archived channels with the same name: the latest that any of the users is subscribed to, otherwise the latest. */
+/** One archived channel per name: the latest with one of the users as a subscriber, otherwise the latest. */
 function oneOfEachName(archived: readonly Named[], principals: readonly number[]): Named[] {
   const isLeft = ({ subscribers }: Entered): boolean => principals.some((id) => subscribers.has(id));
   const inOrder = [...archived.filter((one) => !isLeft(one)), ...archived.filter(isLeft)];

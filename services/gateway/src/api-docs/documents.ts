@@ -17,7 +17,7 @@ export function serveDocuments(app: FastifyInstance): void {
     ['/asyncapi.json', 'application/json; charset=utf-8', JSON.stringify(asyncApi())],
     // The gateway accepts requests; probes of dependencies are not public.
     ['/health', 'application/json; charset=utf-8', success],
-    // Clients ask whether they are too old; none is.
+    // Clients request this path to check whether they are too old. All versions are accepted.
     ['/compatibility', 'application/json; charset=utf-8', success],
     // The path of the server's own emoji is built into clients.
     ['/static/generated/emoji/images/emoji/unicode/zulip.png', 'image/png', serverMark(64)],

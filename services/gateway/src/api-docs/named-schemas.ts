@@ -31,7 +31,7 @@ const schemas = {
 const isObject = (schema: Json): boolean => 'properties' in schema || 'oneOf' in schema || 'anyOf' in schema;
 
 export interface NamedSchemas {
-  /** As components of the document. */
+  /** The named schemas, as components of the document. */
   components: Json;
   /** The same value, with a reference in place of each named schema. */
   refer(value: unknown): unknown;

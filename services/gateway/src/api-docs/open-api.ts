@@ -225,7 +225,7 @@ function describeParameter({ aliases }: Param, meaning: unknown): string {
 const basic = { basic: [] };
 const sessionOf = ({ http, page }: Operation) =>
   (http ?? page)?.method === 'GET' ? { session: [] } : { session: [], csrf: [] };
-/** An empty requirement says that authentication is optional. */
+/** The security requirements of an operation. An empty requirement means that authentication is optional. */
 function securityOf(operation: Operation): object[] {
   const { caller, session } = operation;
   if (caller === 'public') return [];

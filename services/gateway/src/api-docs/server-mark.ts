@@ -2,7 +2,7 @@ import { pngOf } from '@natter/png';
 
 /** The numbers below have the units of the mark, of which it has this many in each direction. */
 const units = 64;
-/** Nothing, the square and the letter. */
+/** The colours: transparent, of the square, and of the letter. */
 const colors = [
   [0, 0, 0, 0],
   [0x2b, 0x6c, 0xb0, 0xff],

@@ -17,7 +17,7 @@ const header = (email: string, key: string) => `Basic ${Buffer.from(`${email}:${
 const current = { isCurrent: () => true, follow: () => undefined };
 const maxBytes = 32 * 1024 * 1024;
 
-/** An authenticator whose service knows one key for any address, of users in so many groups, and the number of its calls. */
+/** An authenticator whose users service accepts one key for any address, and the number of calls to the service. */
 function create(groups = 0, following: Following = current) {
   const groupIds = Array.from({ length: groups }, (_, index) => index);
   const asked: string[] = [];
@@ -98,7 +98,7 @@ test('an actor is looked up again after its credentials end and after a gap in t
   expect(asked).toEqual(['u7', 'u7', 'u8']);
 });
 
-/** An authenticator whose look-ups end when the test says so. */
+/** An authenticator whose look-ups end when the test calls `answer`. */
 function createHeld() {
   const held: { email: string; answer: () => void }[] = [];
   const bus = {

@@ -21,14 +21,14 @@ export interface ShownBy {
   response: ServerResponse;
 }
 
-/** Why an actor is needed. */
+/** The kind of request that needs the actor; it decides how long a cached actor may be used. */
 export type Purpose = 'poll' | 'server status' | 'other';
 
 export interface Authenticator {
   /**
    * The actor of a credential. Throws 401 codes, or SERVICE_UNAVAILABLE while the users service is unavailable. A poll
-   * may use the cached actor for a minute longer then. The server status uses it for ten minutes without asking: it tells
-   * administrators of such an outage, and renews the actor itself where users answers.
+   * may use the cached actor for a minute longer then. The server status uses it for ten minutes without a request to
+   * users, because it shows such an outage to administrators. It renews the actor itself while users answers.
    */
   authenticate(credential: Credential, by: ShownBy, purpose: Purpose): Promise<Actor>;
   /** The actor of a credential as it is now, even if it is cached. */

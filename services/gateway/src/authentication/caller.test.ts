@@ -39,7 +39,7 @@ function callersWith(aheadMs: number) {
   return { callers, pauses, asked, weights, raw, exchange: { request, reply } as unknown as Exchange };
 }
 
-/** Which of the promises have settled after so many milliseconds. */
+/** Whether the promise has settled after `ms` milliseconds. */
 async function settledAfter(ms: number, promise: Promise<unknown>): Promise<boolean> {
   const pending = new Promise((resolve) => setTimeout(resolve, ms, 'pending'));
   return (await Promise.race([promise, pending])) !== 'pending';

@@ -112,14 +112,14 @@ const isFileOf = ({ name }: Operation): boolean => fileNames.has(name);
 const isPictureOf = ({ name, page }: Operation): boolean =>
   /^\/(?:user_avatars|avatar|static)\//.test(page?.path ?? '') || name === userOperations.getServerSettings.name;
 
-/** So many times as many pictures as files, or files as other requests of a user, may be requested. */
+/** Limits relative to others: five times as many pictures as files, and five times as many files as other requests. */
 const [picturesPerFile, filesPerRequest] = [5, 5];
 
 /** A poll that would have to wait for longer is refused, and not counted. */
 const maxPaceMs = 10_000;
 
 const fileUnitBytes = 1024 * 1024;
-/** Other requests of the user may use up the budget again. */
+/** Maximum number of attempts: other requests of the user may use up the budget before each attempt. */
 const maxSentAttempts = 5;
 
 export const weightOf = (operation: Operation | undefined): number => operation?.weight ?? 1;

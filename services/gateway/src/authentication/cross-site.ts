@@ -36,7 +36,7 @@ export function checkCsrfToken(request: FastifyRequest, about: Protected, bodyFi
   delete fields.csrfmiddlewaretoken;
   if (isSafe(request)) return;
   const session = sessionOf(request, about.realmUrl);
-  // Where there is no session yet, a form of this origin needs no token; programs send the one that the form set.
+  // Forms of this origin need no token. Programs, which send no origin, repeat the token of the cookie.
   if (changesSession(about) && isFromHere(request, about.realmUrl)) return;
   if (session === undefined && about.operation?.session !== 'begins') return;
   const expected = [

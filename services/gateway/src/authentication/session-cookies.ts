@@ -7,8 +7,8 @@ const tokenForm = /^[\w-]{43}$/;
 const csrfMaxAgeSeconds = 365 * 86_400;
 
 /**
- * The names that clients of the reference know. Where the realm is reached by HTTPS, the prefix `__Host-` keeps other
- * hosts of the domain from setting the cookies.
+ * Names of the cookies, the same as those of Zulip. If the realm uses HTTPS, they have the prefix `__Host-`, with which
+ * other hosts of the domain cannot set them.
  */
 const namesFor = (realmUrl: string): { session: string; csrf: string } => {
   const prefix = isSecure(realmUrl) ? '__Host-' : '';
@@ -56,7 +56,7 @@ export function setSession(reply: FastifyReply, realmUrl: string, session: NonNu
   setCookie(reply, realmUrl, { name: names.csrf, value: session ? csrfTokenOf(session.token) : '', age });
 }
 
-/** Gives a browser without a session a CSRF token for the form of the login, unless it has one. */
+/** Sets a cookie with a CSRF token for the login form, unless the browser sent one. */
 export function ensureCsrfCookie(request: FastifyRequest, reply: FastifyReply, realmUrl: string): void {
   if (csrfCookieOf(request, realmUrl) !== undefined) return;
   const value = randomBytes(32).toString('base64url');

@@ -38,7 +38,7 @@ interface Unread {
 
 /** A younger answer may only be on its way. */
 const minAgeMs = 2_000;
-/** One search for slow connections frees at least this part of the memory of all answers. */
+/** Least part of the memory of all answers that one search for slow connections frees. */
 const freedPart = 1 / 16;
 
 /**

@@ -20,7 +20,7 @@ export interface AnswerMemory {
   hold(request: FastifyRequest, reply: FastifyReply): (bytes: number) => boolean;
   /**
    * Counts a response until the client has read it. Returns its body, or that of the error that replaces it, or closes
-   * the connection if the request took effect, because an error would say that it did not.
+   * the connection if the request took effect: after an error, the client would assume that it had no effect.
    */
   count(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown;
 }
@@ -118,7 +118,7 @@ function memoryOf(body: unknown): number {
   return bytes;
 }
 
-/** Before a request is admitted, its sender is its network. */
+/** The caller to whom the memory of an answer is counted: the network, until the request is admitted. */
 const senderOf = (request: FastifyRequest): Sender => request.admitted?.sender ?? networkSender(request);
 
 export const networkSender = (request: FastifyRequest): Sender => ({

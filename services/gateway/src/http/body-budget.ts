@@ -26,22 +26,22 @@ interface Body {
   caller: string;
   arrival: Arrival;
   bytes: number;
-  /** When its first bytes arrived, in milliseconds. */
+  /** Time of the first bytes, in milliseconds. */
   since: number;
   release(): void;
 }
 
 /** A younger body may arrive soon. */
 const minAgeMs = 2_000;
-/** One search for slow bodies frees at least this part of the memory of all bodies. */
+/** Least part of the memory of all bodies that one search for slow bodies frees. */
 const freedPart = 1 / 16;
 
 /**
  * Bounds the request bodies in memory: all of this process, the part of each caller, and that of each group, which is half
- * of what other groups leave. Where a group has no room, slow bodies, and those of held polls, are cut: those of the largest
- * group for one that would hold at most half as much, and otherwise those of callers of the same group who hold twice as
- * much as the sender would. So nobody can keep others from sending with bodies that stay. All have room for the largest
- * body: a smaller budget would refuse it forever.
+ * of what other groups leave. If a group has no room, slow bodies and those of waiting polls are cut. They are cut in the largest
+ * group, if the sender's group would hold at most half as much; otherwise among callers of the same group who hold twice
+ * as much as the sender would. So nobody can block others with bodies that stay. The budget has room for the largest body,
+ * because a smaller budget would always refuse it.
  */
 export function createBodyBudget(
   limits: { total: number; perCaller: number; largest: number },

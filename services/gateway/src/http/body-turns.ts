@@ -24,7 +24,7 @@ export interface BodyTurns {
 const maxWaiting = 10_000;
 /** Receiving data takes time before any work on it: milliseconds per byte. */
 const receiveMsPerByte = 2e-6;
-/** While parts wait, work on them takes a third of the time. */
+/** After each part, other work has this many times the duration of the part: so parts take a third of the time. */
 const pauseFactor = 2;
 /** A part that took longer was interrupted, for example because the process was stopped. */
 const maxTookMs = 100;
@@ -33,7 +33,7 @@ const shortPauseMs = 2;
 
 export function createBodyTurns(now: () => number = () => performance.now()): BodyTurns {
   const tasks = new WaitingTasks(maxWaiting);
-  /** Until when other work has its time. */
+  /** End of the pause after the last part, in the milliseconds of `now`. No part is processed before. */
   let pausedUntil = 0;
   let isScheduled = false;
 

@@ -1,4 +1,7 @@
-/** Of browsers that also name others, the own name is before. */
+/**
+ * The first match counts. The `User-Agent` of a browser often contains names of other browsers too: Edge also names
+ * Chrome and Safari, for example. So each browser stands before those that it also names.
+ */
 const browsers: readonly [pattern: RegExp, name: string][] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\b(?:OPR|Opera)\//, 'Opera'],
@@ -16,7 +19,7 @@ const systems: readonly [pattern: RegExp, name: string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** A short name for the browser and its system, such as "Firefox on Linux"; "Mozilla" if it tells neither. */
+/** A short name for the browser and its system, such as "Firefox on Linux"; "Mozilla" if neither is recognized. */
 export function browserNameOf(userAgent: string): string {
   const [browser, system] = [browsers, systems].map((all) => all.find(([pattern]) => pattern.test(userAgent))?.[1]);
   if (browser === undefined) return system ?? 'Mozilla';

@@ -244,7 +244,7 @@ function linger(request: IncomingMessage, connection: Connection, onDiscard: OnD
   if (request.complete || socket.destroyed) return;
   request.resume();
   let counted = socket.bytesRead;
-  // Node discards the body itself: no event tells of its chunks.
+  // Node discards the body and emits no event for its chunks, so bytes are counted at the socket.
   const count = (isLast: boolean): void => {
     const before = counted;
     counted = socket.bytesRead;

@@ -2,10 +2,10 @@ import { maxBodyBytes, type Operation, type Param } from '@natter/contracts';
 
 /** A parameter that requests send as a field of their form, as a part of their path or as a header. */
 interface DeclaredParam {
-  /** Its key in the parameters. */
+  /** The key of the parameter in `params` of the operation. */
   key: string;
   param: Param;
-  /** The names of its field: its own, and its aliases. */
+  /** The names of the form field: its own name and its aliases. */
   names: readonly string[];
   /** Whether the parameter has no value if a request does not contain it. */
   isOmittable: boolean;

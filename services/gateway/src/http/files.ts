@@ -28,7 +28,7 @@ const maxName = 255;
 /** The largest file that a request of the operation may contain, in its form or as its body; undefined if it takes none. */
 export function maxFileBytes(operation: Operation, maxUploadBytes: number): number | undefined {
   const { file } = operation.params;
-  // Its value is base64.
+  // The value of the parameter is base64, which has four characters for three bytes.
   if (file?.encoding === 'text') return Math.min((file.bound.characters / 4) * 3, maxUploadBytes);
   return declaredForm(operation).fileKey !== undefined || streamsBody(operation) ? maxUploadBytes : undefined;
 }
@@ -112,7 +112,7 @@ interface Sending {
   reply: FastifyReply;
   asked: FileRange;
   isHead: boolean;
-  /** Called before each MiB after the first. */
+  /** Called before each MiB is sent, except the first. */
   beforeMore?: (() => Promise<void>) | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Whose memory it is. */
+/** The group and the caller to whom memory is counted. */
 export interface Sender {
   /** An organization, or everybody without an account. */
   group: string;

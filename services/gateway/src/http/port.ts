@@ -14,7 +14,7 @@ const sockets = 256;
 /** A closing port accepts waiting connections for this many turns of the event loop at most. */
 const maxTurnsToClose = 100;
 
-/** Where to listen: at inherited descriptors of one bound socket, or at an address. */
+/** The place to listen at: inherited descriptors of one bound socket, or an address. */
 type Place = { fds: readonly number[] } | { host: string; port: number };
 
 export interface Port {

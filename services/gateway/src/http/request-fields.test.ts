@@ -106,7 +106,7 @@ test('the parts of a body share its memory and have the sent content', async () 
         ]),
         Buffer.from('--XX--\r\n'),
       ]);
-      // As a received body, it has memory of its own.
+      // Like a received body, the buffer does not share memory with other buffers.
       const body = Buffer.allocUnsafeSlow(sent.length);
       sent.copy(body);
       const { files } = await parseMultipart('multipart/form-data; boundary=XX', body);

@@ -110,7 +110,7 @@ export function queryFieldsOf(url = ''): Fields {
   return at < 0 ? noFields() : parseForm(bytesOf(url.slice(at + 1)));
 }
 
-/** Without a prototype, because a field may have any name. */
+/** An empty object without a prototype, because a field may have any name. */
 const noFields = (): Fields => Object.create(null) as Fields;
 
 /** A UTF-16 unit has at most three bytes in UTF-8, each percent-encoded in three characters. */
@@ -262,7 +262,7 @@ function formOf(parts: readonly Part[]): Form {
   return { fields, files: parts.filter(({ isFile }) => isFile) };
 }
 
-/** As RFC 2046 allows it. The parser is given nothing else, so it and `countParts` never read different boundaries. */
+/** The boundary of a multipart body, for the parser and `countParts`. Throws BAD_REQUEST if RFC 2046 forbids it. */
 function boundaryOf(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]*))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';

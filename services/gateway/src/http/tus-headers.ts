@@ -6,7 +6,7 @@ const tusExtensions = 'creation,creation-with-upload,expiration,termination';
 /** The type of a body with bytes of a file. */
 export const tusBodyType = 'application/offset+octet-stream';
 
-/** What the server supports, in the answer to OPTIONS. */
+/** Sets headers with the supported version, extensions and size, for the answer to OPTIONS. */
 export const setTusSupport = (reply: FastifyReply, maxUploadBytes: number): FastifyReply =>
   reply.header('tus-version', tusVersion).header('tus-extension', tusExtensions).header('tus-max-size', maxUploadBytes);
 

@@ -15,7 +15,7 @@ const kinds: Record<string, string> = {
   null: 'null',
 };
 
-/** The error for an invalid parameter value, in the wording that clients of this API know. */
+/** The error for an invalid parameter value, with the message that Zulip clients expect. */
 export function typeError(name: string, value: unknown, issues: readonly Issue[]): ChatError {
   const issue = deepest(issues);
   if (!issue) return badRequest(`Invalid ${name}`);

@@ -68,7 +68,7 @@ export function createWebClient(folder: string, otherPaths: readonly string[]): 
 /** Repeated slashes count as one. */
 const firstNameOf = (path: string): string => path.split('/').find((name) => name !== '') ?? '';
 
-/** Then pages are what these paths have, for monitors and `curl` too. */
+/** Whether a request accepts HTML or anything, like those of monitors and `curl`. Paths of pages then serve pages. */
 const acceptsAnything = ({ headers }: FastifyRequest): boolean =>
   headers.accept === undefined || /text\/html|\*\/\*/.test(headers.accept);
 

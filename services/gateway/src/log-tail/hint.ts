@@ -19,7 +19,7 @@ export function hintOf(payload: Uint8Array): Hint | undefined {
   }
 }
 
-/** Whether ephemeral entries are missing between a position and an announced entry, as far as the hint says. */
+/** Whether the hint shows that ephemeral entries are missing between a position and an announced entry. */
 export function skipsEphemeral({ number, n }: LogEntry, position: Position, behind: Position | undefined): boolean {
   if (n > 0) return number === position.number && n > position.n + 1;
   return number === position.number + 1 && behind?.number === position.number && behind.n > position.n;

@@ -10,9 +10,9 @@ export interface RealmTail {
   readonly floor: Position;
   /** The first entries after a position, all by default; undefined if they are no longer in memory. */
   after(position: Position, most?: number): LogEntry[] | undefined;
-  /** Called after every growth, until the returned function is called. */
+  /** Calls `listener` each time the tail grows. The returned function removes the listener. */
   onGrowth(listener: () => void): () => void;
-  /** When this tail last knew that it had read to the end, in terms of `performance.now()`. */
+  /** The last time when this tail had certainly read all entries, in terms of `performance.now()`. */
   readonly currentAt: number;
   readonly epoch: number;
   /** Memory of the entries, also of those that arrived early. */
@@ -100,7 +100,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       return listeners.size > 0;
     },
     shrinkTo(most) {
-      // They are read from Redis with those before them.
+      // The early entries are dropped. They are read from Redis together with the missing entries before them.
       if (early.length > 0) void catchUp();
       early = [];
       const last = kept.shrinkTo(most);

@@ -13,7 +13,7 @@ test('the texts of an event for any number of profiles take no more than their b
   for (let profile = 0; profile < 100; profile++) {
     const before = texts.bytes;
     const text = texts.once(event, String(profile), () => event.body) ?? '';
-    // It has two bytes for each character.
+    // The text needs two bytes for each character.
     held = texts.bytes < before ? 2 * text.length : held + 2 * text.length;
     expect(texts.bytes).toBeGreaterThanOrEqual(held);
     most = Math.max(most, texts.bytes);

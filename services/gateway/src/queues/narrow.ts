@@ -2,9 +2,9 @@ import { type LoggedMessage, type QueueRecord, topicOfName } from '@natter/contr
 
 interface Term {
   operator: string;
-  /** In lower case. */
+  /** The operand in lower case. */
   wanted: string;
-  /** Also the name of the topic that the operand stands for. */
+  /** The topic that the operand selects: for the display name of the empty topic, the empty topic. */
   topic: string;
   negated: boolean;
 }

@@ -21,7 +21,7 @@ export interface Arrival {
    * event after it, and the client authenticates again.
    */
   revokedAt: Position | undefined;
-  /** Called when the poll was revoked. */
+  /** Ends the wait of the poll; called when the poll was revoked. */
   wake: () => void;
 }
 
@@ -44,7 +44,7 @@ export interface Arrivals {
 /** Maximum number of polls of a person and their bots at one gateway. Each poll holds a connection and a queue record. */
 export const maxPollsOfPerson = 2_000;
 
-/** Before the first entry of every log. */
+/** A position before the first entry of every log. */
 const nowhere: Position = { number: 0, n: 0 };
 
 export function createArrivals(): Arrivals {

@@ -163,9 +163,9 @@ export function createPolls(options: {
     const turns = scanTurns.of({ queueId, tenant: tenantOf({ meta, actor }), isOver, idle });
     const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId, isOver, inTurn: turns.run });
     const other = held.get(queueId);
-    // Of two polls the later one stays. Those of this gateway are compared by arrival: numbers of a clock that was set
-    // back, or of another server's clock, would end the later one at once, and its client would poll again without a
-    // pause.
+    // If a queue has two polls, the later one ends the earlier one. Two polls of this gateway are compared by order of
+    // arrival. A generation may come from a clock that was set back, or from the clock of another server: it could end the
+    // later poll at once, and the client would poll again without a pause.
     const isOlder = (other?.order ?? 0) > arrival.order || arrival.newest > generation;
     if (!isOlder) other?.end('replaced');
 

@@ -23,7 +23,7 @@ test.each([-7_200_000, 7_200_000])(
     expect([extensions, life.dueIn(queue) > 0]).toEqual([1, true]);
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms);
     expect(life.dueIn(queue)).toBeGreaterThan(0);
-    // More than a quarter of its time.
+    // More than a quarter of the lifetime of the queue.
     vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 151_000);
     expect(life.dueIn(queue)).toBeLessThanOrEqual(0);
     await life.keep(queue, meta);

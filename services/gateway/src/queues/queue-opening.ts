@@ -24,7 +24,7 @@ export interface QueueOpening {
   ended(queueId: string): void;
 }
 
-/** Longer than Redis keeps a record. */
+/** Time for which the ids of ended queues are kept: longer than Redis caches a record of a queue. */
 const endedMs = 120_000;
 
 export function createQueueOpening({
@@ -63,7 +63,8 @@ export function createQueueOpening({
       const queue = isUsable ? known : await bus.call(eventQueueOperations.getQueue, { queue_id: queueId }, { meta });
       // Another user's queue is answered like one that does not exist.
       if (queue.user_id !== actor.userId) throw badQueue(queueId);
-      // Otherwise the poll extends it while it is served, so that an outage of event-queue does not delay it.
+      // A queue that may have expired is extended before the poll. Others are extended during the poll, so that an outage of
+      // event-queue does not delay it.
       if (!life.cannotHaveExpired(queue)) await life.keep(queue, meta);
       if (counted?.[1] === 0) counted = await count();
       const generation = counted?.[1] || Date.now() * 1_000;

@@ -57,7 +57,7 @@ const maxAnswerEvents = 1_000;
 const maxAnswerBytes = 1024 * 1024;
 /** A following client polls again within this time; older events waited for the client, not for the server. */
 const followingMs = 1_000;
-/** Then other requests have a turn: a queue may have to skip a hundred thousand entries that are not for it. */
+/** Entries after which other requests get a turn: a queue may have to skip a hundred thousand entries of others. */
 const entriesPerTurn = 500;
 /** A scan of so many entries in memory costs less than a millisecond, and waits for nothing. */
 const shortScan = 2_000;

@@ -172,7 +172,7 @@ async function overtaking(slow: { ms: number; cpuMs: number }): Promise<{ during
       await sleep(5);
       cheap--;
     });
-  // Not all are answered beside the slow one.
+  // Some of these requests are answered only after the slow one.
   const all = Array.from({ length: 150 }, (_, index) => send(index + 2));
   await vi.advanceTimersByTimeAsync(slow.ms);
   all.push(...Array.from({ length: 100 }, (_, index) => send(index + 200)));
@@ -327,7 +327,7 @@ test('users with cheap requests are not held back, whatever their number and the
   await vi.advanceTimersByTimeAsync(20_000);
   for (const { refused, longestWaitMs } of await busy) {
     expect(refused).toBe(0);
-    // Until their first costs are known.
+    // Requests wait at most until the first costs of their users are known.
     expect(longestWaitMs).toBeLessThan(2_000);
   }
 });

@@ -11,7 +11,7 @@ import { Threshold } from './usage.ts';
  * held back, however many they send.
  */
 export interface CostlyLane {
-  /** Rejects with SERVICE_UNAVAILABLE if `work` cannot start by its deadline, and at once if `refuses` says so. */
+  /** Rejects with SERVICE_UNAVAILABLE if `work` cannot start by its deadline, and at once if `refuses` returns true. */
   run<R>(tenant: Tenant, work: () => Promise<R>): Promise<R>;
   /** Whether too many requests of the user wait already. */
   refuses(tenant: Tenant): boolean;

@@ -185,7 +185,7 @@ test('too many requests in flight are noticed before the first of them is slow',
 test('requests that are slow for another reason are held back only for some seconds', async () => {
   share = withoutLag();
   const end = Date.now() + 20_000;
-  // Not all at once, so that some end in each interval that the limit is adjusted in.
+  // The requests begin one after another, so that some end in each interval after which the limit is adjusted.
   const all = Array.from({ length: 300 }, async (_, user) => {
     await takes(user * 2)();
     return client({ realmId: 1, userId: user }, end, { ms: 500 });

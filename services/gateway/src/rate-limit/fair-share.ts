@@ -39,14 +39,14 @@ interface Realm {
   begun: Decaying;
   /** Since when at least one request of the realm has been waiting, if any waits. */
   waitingSince: number;
-  /** When a request of the realm was last refused. */
+  /** Time of the last refused request of the realm. */
   refusedAt: number;
 }
 
 const none: Coming = { all: 0, own: 0 };
 const tickMs = 100;
 const maxWaiting = 10_000;
-/** As many requests of a realm may wait as begin within this time at the present rate. */
+/** Limits the waiting requests of a realm to the number that begin in this time at the present rate. */
 const maxWaitMs = 250;
 /** This many requests of a realm may always wait. */
 const minWaiting = 64;

@@ -114,7 +114,7 @@ export class InFlightLimit {
 
   #raise(): void {
     const highest = this.#slow.is ? Math.max(this.#limit, minSlowLimit) : Math.max(startLimit, this.inFlight * 2);
-    // Too few requests ended lately to tell whether more would be too many.
+    // Too few requests ended recently to decide whether the limit is too high.
     const isUnknown = this.inFlight > minSlowLimit && this.#now() - this.#judgedAt > judgedForMs;
     this.#limit = Math.min(highest, isUnknown ? this.#limit * 2 : this.#limit * 1.1 + 1, maxLimit);
   }

@@ -6,7 +6,7 @@ const stuckMs = 1_000;
 
 interface Request {
   tenant: Tenant;
-  /** When it began. */
+  /** Time when the request began. */
   at: number;
 }
 
@@ -29,7 +29,7 @@ export class InFlight {
     return this.#requests.size;
   }
 
-  /** Those that are not stuck. */
+  /** Number of requests that are not stuck. */
   get moving(): number {
     return this.size - this.#stuck;
   }

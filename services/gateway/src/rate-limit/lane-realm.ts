@@ -5,14 +5,14 @@ export interface Person {
   /** Recent CPU milliseconds beyond those that any request may take. */
   cost: Decaying;
   requests: Decaying;
-  /** How many requests were answered since the lane knows the user. */
+  /** Number of requests that were answered since the user was added to the lane. */
   answers: number;
   seenAt: number;
 }
 
 /**
- * The kinds of users whose requests the lane limits: newcomers, for whom too few requests were answered to know their cost,
- * and costly users, whose requests were expensive. These are the held users. Each kind waits in its own queue, so that
+ * The kinds of users whose requests the lane limits, called held users: newcomers, with too few answered requests for an
+ * estimate of their cost, and costly users, whose requests were expensive. Each kind waits in its own queue, so that
  * newcomers do not wait for expensive requests.
  */
 export const kinds = ['newcomer', 'costly'] as const;
@@ -58,12 +58,12 @@ export class LaneRealm {
   readonly people = new Map<number, Person>();
   /** Networks without an account, which do not make a realm larger. */
   readonly strangers = new Map<number, Person>();
-  /** When its last request began. */
+  /** Time when the last request of the realm began. */
   seenAt: number;
   #cap = startCap;
   /** Oldest first. */
   readonly #held: Held[] = [];
-  /** When the next request of a kind may start, if the cap is below 1. */
+  /** The earliest time when the next request of a kind starts, if the cap is below 1. */
   readonly #pausedUntil: Record<Kind, number> = { newcomer: 0, costly: 0 };
   readonly #now: () => number;
 

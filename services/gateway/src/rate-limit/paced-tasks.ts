@@ -1,9 +1,9 @@
 import { Decaying, overloaded, type Tenant, WaitingTasks } from '@natter/service-kit';
 
 interface Pace {
-  /** Since when at least one task of the realm has been waiting. */
+  /** Time from which at least one task of the realm has always been waiting. */
   since: number;
-  /** How many tasks began lately. */
+  /** Number of tasks that began recently. */
   begun: Decaying;
 }
 

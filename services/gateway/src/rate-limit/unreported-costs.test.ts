@@ -15,7 +15,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /**
  * How long the requests of a realm wait at most, while the event loops are late the whole time. Its requests cost more than
- * those of another realm, which asks for little. `unreported`: the cost of work for events by realm.
+ * those of another realm, which sends few. `unreported`: the cost of work for events by realm.
  * Only requests since `sinceMs` count.
  */
 async function longestWaitMs(unreported: ReadonlyMap<number, number>, sinceMs = 0): Promise<number> {

@@ -31,12 +31,12 @@ export interface Admitted {
   /** The operation of the request's own method. A form may name another one. */
   operation: Operation | undefined;
   actor: Actor | undefined;
-  /** Why the actor may not call the operation. The form may name another one. */
+  /** The error if the actor may not call `operation`. It is thrown later, because a form may name another operation. */
   refusal: ChatError | undefined;
   shown: Shown;
   meta: RealmMeta;
   maxBodyBytes: number;
-  /** Whose memory the bodies of the request and of its answer use. */
+  /** The caller to whom the memory of the request's body and of its answer is counted. */
   sender: Sender;
   lease: BodyLease;
   /** Counts the body against the rate limit of the caller. */
@@ -166,7 +166,7 @@ interface Identified {
   meta: RealmMeta;
   actor: Actor | undefined;
   shown: Shown;
-  /** Why the contract does not permit the actor to call the operation. */
+  /** The error if the contract does not permit the actor to call the operation. */
   refusal: ChatError | undefined;
 }
 

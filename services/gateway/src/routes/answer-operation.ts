@@ -146,7 +146,7 @@ async function answerPage(
   else if (operation.session === 'form') ensureCsrfCookie(request, reply, realmUrl);
   // For HEAD, stored files are not read, so they do not count. Other content was read already.
   const size = page.file ? (isHead ? 0 : bytesOf(asked, page.file.size)) : (content?.size ?? page.body.length);
-  // Players ask for the rest of a file, and read little of it.
+  // Media players request the rest of a file with a Range header, and read only a small part of the answer.
   const isRange = actor !== undefined && Array.isArray(asked);
   if (!isRange) await callers.countFile(size, operation, call, actor);
   if (!page.file) return sendPage(reply, received, { hasForm: operation.session !== undefined, isHead });

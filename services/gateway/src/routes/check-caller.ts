@@ -2,7 +2,7 @@ import { type Actor, type ChatError, type Operation, refusalOf } from '@natter/c
 
 export interface Checked {
   actor: Actor;
-  /** Why the contract does not permit the actor to call the operation. */
+  /** The error if the contract does not permit the actor to call the operation. */
   refusal: ChatError | undefined;
 }
 

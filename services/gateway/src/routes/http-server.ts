@@ -94,7 +94,7 @@ export function createHttpServer(options: {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     rewriteUrl: ({ url = '' }) => decodablePath(url),
-    // These errors are sent without hooks.
+    // No hooks run for these errors, so their headers are set here.
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.headers(originHeaders(request.originalUrl))),
   });

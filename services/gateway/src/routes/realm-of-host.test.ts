@@ -3,7 +3,7 @@ import { type Bus, untilDeadline, withDeadline } from '@natter/service-kit';
 import { expect, test } from 'vitest';
 import { createRealmFinder } from './realm-of-host.ts';
 
-/** Finds realms on a bus that knows one host, and counts the calls. `now` is in milliseconds. */
+/** Finds realms over a bus on which one host has a realm, and counts the calls. `now` is in milliseconds. */
 function finder(limit: number, defaultHost?: string) {
   const asked: string[] = [];
   const clock = { now: 0 };

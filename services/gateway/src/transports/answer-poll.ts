@@ -33,7 +33,7 @@ export async function answerPoll(
   const isStream = request.headers.accept?.includes('text/event-stream') ?? false;
   const { queue_id, dont_block } = params;
   if (queue_id === undefined && dont_block) {
-    // It was admitted as a poll, but counts as a register.
+    // The request was admitted as a poll, but it counts as a register against the rate limit.
     await callers.countCall(eventQueueOperations.register, call, actor);
     return openQueue(bus, call);
   }

@@ -101,7 +101,7 @@ async function receiveFirst(bus: Bus, call: TusCall, created: ResumableUpload): 
   return known.upload_offset === 0 ? receive(bus, call, known) : known;
 }
 
-/** Stores the body piece by piece while it arrives. What arrived before an interruption is stored too. */
+/** Stores the body piece by piece while it arrives. After an interruption, the pieces that had arrived are kept. */
 async function receive(bus: Bus, call: TusCall, from: ResumableUpload): Promise<ResumableUpload> {
   const { request, lease } = call;
   const left = from.upload_length - from.upload_offset;

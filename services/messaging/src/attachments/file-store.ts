@@ -42,7 +42,7 @@ export function createFileStore(
   },
 ): FileStore {
   const operations = fileOperations.messaging;
-  // One file per statement, because the chunks of a large one may take seconds.
+  // Deletes one file per statement, because deleting the chunks of a large file may take seconds.
   const sweep = (isStopped: () => boolean): Promise<void> =>
     inBatches(1, isStopped, async () => {
       const { count } = await database.one(sql.type(countRow)`

@@ -23,7 +23,7 @@ const sweptAtOnce = 500;
 
 const uploadRow = z.object({
   id: z.string(),
-  /** For whom it counts. */
+  /** The user whose limits the upload counts against: the owner of a bot, otherwise the user. */
   person_id: z.number(),
   file_key: z.string(),
   name: z.string(),

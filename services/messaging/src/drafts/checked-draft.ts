@@ -10,7 +10,7 @@ export interface CheckedDraft {
   to: number[];
   topic: string;
   content: string;
-  /** undefined: now. */
+  /** Time of the last edit, in seconds since 1970; undefined for the present time. */
   editedAt: number | undefined;
 }
 

@@ -6,7 +6,7 @@ const media: Media = { type: 'image/png', content: Buffer.alloc(10) };
 
 const from = (realmId: number, requester = 'a'): Reader => ({ realmId, requester });
 
-/** Fetches that end when they are told to. */
+/** Fetches that end when the test ends them. */
 function manual() {
   const started: string[] = [];
   const ends = new Map<string, { resolve: (media: Media) => void; reject: (error: Error) => void }>();
@@ -84,7 +84,7 @@ test('a realm cannot detect that another realm has read an address or waits for 
   const get = createBoundedFetches(fetch, 1_000_000);
   const waiting = Array.from({ length: 8 }, (_, i) => get(from(1), `a${i}`).catch(() => undefined));
   const ofOther = get(from(2), 'a7');
-  // It does not wait in the line of realm 1.
+  // The fetch of realm 2 does not wait for those of realm 1.
   expect(started.at(-1)).toBe('a7');
   ends.get('a7')?.resolve(media);
   await ofOther;

@@ -16,10 +16,10 @@ export interface Reader {
 
 /**
  * Limits concurrent fetches, in total, per realm, per requester and per host; they take turns. Concurrent requests of a realm
- * for an address share a fetch that runs. Those of one requester also share one that waits; it leaves the queue when all of
- * them are gone. Each requester waits in their own line, so nobody waits in the line of one who asked for the same address
- * earlier. Results are cached for an hour, failures for a minute. Realms share nothing but the memory: a quick answer would
- * tell a realm that others read an address.
+ * for an address share a running fetch. Requests of one requester also share a waiting fetch; it leaves the queue when all of
+ * them have ended. Each requester has a separate line, so nobody waits in the line of a user who requested the same address
+ * earlier. Results are cached for an hour, failures for a minute. Realms share only the memory, not the results: a quick
+ * answer would show a realm that others read an address.
  */
 export function createBoundedFetches(
   fetch: (address: string) => Promise<Media>,
@@ -36,9 +36,9 @@ export function createBoundedFetches(
     sizeOf: ({ message }, address) => 2 * stringBytes(message) + stringBytes(address) + 1_000,
     keptMs: failureKeptMs,
   });
-  /** By realm, address and requester. */
+  /** Waiting and running fetches by realm, address and requester. */
   const underWay = new Map<string, Shared>();
-  /** Those that have begun, by realm and address. */
+  /** Running fetches by realm and address. */
   const running = new Map<string, Shared>();
   const inTurn = createTurns();
 

@@ -8,7 +8,7 @@ import { createBoundedFetches } from './bounded-fetches.ts';
 import { fetchMedia, type Media } from './fetch-media.ts';
 
 const mib = 1024 * 1024;
-/** Below the deadline of the request. */
+/** Time limit of a fetch, below the deadline of the request. */
 const timeoutMs = 8_000;
 const browserCacheSeconds = 86_400;
 

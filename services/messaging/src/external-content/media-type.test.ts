@@ -35,7 +35,7 @@ test.each([
   [Buffer.from('0000ftypisom'), 'image/png'],
   [Buffer.alloc(0), 'image/png'],
   [mp3(0xfb), 'image/png'],
-  // Of layers I and II, of a reserved version; with a reserved bitrate, sampling rate and emphasis.
+  // Invalid headers: layers I and II, a reserved version, and a reserved bitrate, sampling rate and emphasis.
   ...[0xff, 0xfd, 0xeb].map((second): [Buffer, string] => [mp3(second), 'audio/mpeg']),
   [mp3(0xfb, 0xf0), 'audio/mpeg'],
   [mp3(0xfb, 0x00), 'audio/mpeg'],

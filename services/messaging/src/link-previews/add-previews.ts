@@ -32,7 +32,7 @@ const maxAttempts = 4;
 
 const placeRow = z.object({ channel_id: z.number().nullable() });
 
-/** Where the message of a job is; undefined if it was deleted or has another text. */
+/** The channel of a job's message, null for direct messages; undefined if it was deleted or its text was changed. */
 export const placeOf = (database: Database, job: PreviewJob): Promise<z.infer<typeof placeRow> | undefined> =>
   database.maybeOne(sql.type(placeRow)`
     SELECT channel_id FROM messaging.message WHERE realm_id = ${job.realm_id} AND id = ${job.message_id}
@@ -70,7 +70,7 @@ export async function addPreviews(
   }
 }
 
-/** Before the job, in the order of edits. */
+/** Locks the message of a job. Called before the job is locked, because edits lock in this order. */
 const lockMessage = (work: Work, job: PreviewJob): Promise<Found | undefined> =>
   work.maybeOne(sql.type(messageRow)`
     SELECT channel_id, recipient_ids, content, rendered_content, floor(extract(epoch FROM clock_timestamp()))::float8 AS now,
@@ -93,7 +93,7 @@ async function append(
     rendering_only: true,
     message_id: messageId,
     message_ids: [messageId],
-    // For users who did not receive it.
+    // The flags for users without flags of their own, because they did not receive the message.
     flags: ['read'],
     edit_timestamp: message.now,
     ...(channel ? { stream_id: channel.channel_id, stream_name: channel.name } : {}),

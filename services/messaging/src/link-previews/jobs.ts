@@ -10,9 +10,9 @@ const jobRow = z.object({
 });
 export type PreviewJob = z.infer<typeof jobRow>;
 
-/** Longer than a worker needs, so that a job has one worker unless the worker dies. */
+/** Longer than a worker needs, so another worker takes the job only if the first one has died. */
 const leaseSeconds = 30;
-/** Later times were stored before the clock of the database was set back. */
+/** A job that is due later than this was stored before the clock of the database was set back. */
 const longestWait = sql.fragment`interval '15 minutes'`;
 const maxAttempts = 3;
 /** Older previews are not added: the message has been read. */

@@ -1,7 +1,7 @@
 import type { PagePreview } from '@natter/markdown';
 import { factsOf } from './page-facts.ts';
 
-/** In characters. */
+/** Maximum length of a title, in characters. */
 export const maxTitleLength = 200;
 export const maxDescriptionLength = 300;
 /** Longer addresses of images are ignored: each byte takes two characters of the message. */

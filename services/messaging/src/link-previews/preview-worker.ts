@@ -21,11 +21,10 @@ export interface PreviewWorker {
 }
 
 /**
- * Adds previews of linked web pages to messages. Every process of messaging does this work: a job is a row, which the
- * transaction that adds the previews deletes, so each is done once, and the job of a process that dies is taken by
- * another one. A job that cannot be done is given up after a few attempts; while no page of it can be requested, because no
- * name server answers, it is postponed. Jobs of a realm wait for each other, not for
- * those of other realms.
+ * Adds previews of linked web pages to messages, in every process of messaging. A job is a row. The transaction that adds
+ * the previews deletes the row, so each job is done once. If a process dies, another process takes its job. A job is given
+ * up after a few failed attempts. If no name server answers, so that no page can be requested, the job is postponed
+ * instead. Jobs of a realm wait for each other, not for jobs of other realms.
  */
 export function startPreviewWorker(
   sources: Sources,

@@ -42,7 +42,7 @@ test('a page whose name is not answered counts as an attempt only if another nam
   expect(await alone).toEqual({ html: '', isUnrequested: true, isAttempt: false });
   const beside = previewsOf(made, job('http://silent.example/'), '');
   await asked(1);
-  // Its name server says that there is no such name.
+  // The name server answers that the name does not exist.
   await previewsOf(made, job('http://unknown.example/'), '');
   expect(stored).toHaveLength(1);
   release();

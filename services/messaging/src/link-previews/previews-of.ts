@@ -125,7 +125,7 @@ async function fetched(
         return names.answeredAt > askedAt ? 'unnamed' : 'unrequested';
       },
     );
-    // An ended fetch tells nothing of the page.
+    // The result of an aborted fetch is not stored, because it does not depend on the page.
     signal.throwIfAborted();
     if (page === 'unrequested' || page === 'unnamed') return page;
     await storePage(database, { realmId, causedBy, url: address, page });

@@ -147,7 +147,7 @@ interface Change {
   op: Op;
   flag: Editable;
   messageIds: readonly number[];
-  /** Over a message `m`: whether the user may read it. Users remove their stars also from other messages. */
+  /** SQL condition on a message `m`: whether the user may read it. Stars are removed from other messages too. */
   access: Fragment;
 }
 

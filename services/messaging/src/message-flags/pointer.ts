@@ -3,7 +3,7 @@ import { sql } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
-/** The position up to which an older client says its user has read; nothing else depends on it. */
+/** The position up to which the user has read, according to an older client. Nothing else depends on it. */
 export function pointerHandlers({ database }: Owner): Handlers {
   return [
     handle(messageReadingOperations.getPointer, async ({ actor }) => {

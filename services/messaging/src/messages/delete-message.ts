@@ -31,12 +31,12 @@ export function deleteMessageHandlers({ database }: Owner, sources: Sources): Ha
             ? await sources.channels.readable(actor, meta, message.channel.channel_id, true)
             : message.channel;
         const isSender = message.sender_id === actor.userId;
-        const { isOwn, basis } =
+        const { isOwn, expected: accountVersion } =
           isSender || mayDeleteAny(actor, channel, policy)
-            ? { isOwn: isSender, basis: {} }
+            ? { isOwn: isSender, expected: {} }
             : await ownership(database, actor, message.sender_id);
         requireDeletionRight({ actor, message, isOwn, channel, policy, now: Date.now() / 1000 });
-        const expected = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}), ...basis };
+        const expected = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}), ...accountVersion };
         return { channel, expected };
       };
       const { channel, expected } = await decideOnCurrent(context, decide);

@@ -118,7 +118,7 @@ export async function writeChange(
   );
   const channelId = change.target?.channel_id ?? null;
   const isMove = change.topic !== undefined || change.target !== undefined;
-  // Then the anchor is the only message.
+  // A request that changes the content changes only one message, the anchor.
   const isEdit = change.content !== undefined;
   const ids = sql.array([...messageIds], 'int8');
   await work.run(sql.unsafe`

@@ -23,7 +23,7 @@ interface Notifying {
 interface Notice {
   content: NoticeText;
   /** The expected versions of the data that the owner sees in it. */
-  basis: Record<string, number>;
+  expected: Record<string, number>;
 }
 
 export const isUnknownChannel = (error: unknown): boolean =>
@@ -67,7 +67,7 @@ async function notify(notifying: Notifying, asking: Asking, attempt: Attempt): P
   const found = may ? await noticeOf(notifying, asking, attempt) : undefined;
   if (!found) return;
   await background(realmId, async (work) => {
-    work.expectVersions(found.basis);
+    work.expectVersions(found.expected);
     await notifyOwner(work, failing, { ownerId, content: found.content });
   });
   hint(dueNow);
@@ -80,19 +80,19 @@ async function noticeOf(
   { ownerId, to, outcome }: Attempt,
 ): Promise<Notice | undefined> {
   const bot = asCode(actor.email);
-  const basis = await groupVersions(database, actor.realmId, [ownerId]);
+  const expected = await groupVersions(database, actor.realmId, [ownerId]);
   const channel = typeof to === 'number' && Math.abs(to) > maxId ? undefined : await find(channels, to, meta);
   const isSeen = channel !== undefined && (await isSeenBy(database, actor.realmId, channel, ownerId));
   if (isSeen && sizeOf(channel.subscribers) === 0) {
     const content = notice`Your bot ${bot} tried to send a message to channel ${placeLink(channel)}. The channel exists but does not have any subscribers.`;
-    return { content, basis: { ...basis, ...channelVersions(channel) } };
+    return { content, expected: { ...expected, ...channelVersions(channel) } };
   }
   if (isSeen || outcome === 'sent') return undefined;
   const content =
     typeof to === 'number'
       ? notice`Your bot ${bot} tried to send a message to channel ID ${to}, but there is no channel with that ID.`
       : notice`Your bot ${bot} tried to send a message to channel ${strong(shortened(to))}, but that channel does not exist. Click [here](#channels/new) to create it.`;
-  return { content, basis: {} };
+  return { content, expected: {} };
 }
 
 const find = (channels: ChannelCache, to: number | string, meta: RequestMeta): Promise<PostingRules | undefined> =>

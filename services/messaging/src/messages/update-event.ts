@@ -25,7 +25,7 @@ export function updateEvent(changed: Changed): LogEvent {
     rendering_only: false,
     message_id: anchor.id,
     message_ids: changed.messageIds,
-    // For users who did not receive it.
+    // The flags for users without flags of their own, because they did not receive the message.
     flags: ['read'],
     edit_timestamp: changed.at,
     ...(channel ? { stream_id: channel.channel_id, stream_name: channel.name } : {}),

@@ -9,7 +9,7 @@ export interface ChannelAccess {
    * cached copy is compared with the current one, so a user whose access was revoked reads nothing more.
    */
   readable(actor: Actor, meta: RequestMeta, channelId: number, fresh?: boolean): Promise<PostingRules>;
-  /** Those of these channels whose messages the actor may read. Of more than `most` the others count as closed. */
+  /** The channels whose messages the actor may read. At most `most` are looked up; others count as closed. */
   readableAmong(actor: Actor, meta: RequestMeta, channelIds: readonly number[], most?: number): Promise<Set<number>>;
 }
 

@@ -2,7 +2,7 @@ import { type Actor, type IdSet, idSet, idsOf, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 
-/** The lowest role that sees real addresses, by the owner's setting; 0 if the owner alone sees it. */
+/** SQL expression: the lowest role that may see the real address of a user, by the user's setting; 0 if nobody else may. */
 const leastRole = sql.fragment`CASE v.value::text WHEN '2' THEN ${roles.member} WHEN '3' THEN ${roles.administrator}
   WHEN '5' THEN ${roles.moderator} WHEN '4' THEN 0 ELSE ${roles.guest} END`;
 const choice = (realmId: number) =>

@@ -14,7 +14,7 @@ export interface Naming {
 /**
  * The people that a request names by id or address, ascending, and the user who names them. A user whom the caller may
  * not see is answered like one who does not exist, before anything else about them is checked: no answer depends on the
- * account. Who wrote with the caller is visible; the conversation is known here before users knows of it.
+ * account. Users in a conversation with the caller are visible. This service stores it before users applies it.
  */
 export async function namedPeople(
   executor: Executor,

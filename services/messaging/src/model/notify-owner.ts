@@ -11,7 +11,7 @@ export interface Failing {
   botId: number;
 }
 
-/** Later times than now were stored before the clock of the database was set back. */
+/** A future time does not count: it was stored before the clock of the database was set back. */
 const isRecent = (kind: Failing['kind']) =>
   sql.fragment`n.told_at BETWEEN clock_timestamp() - make_interval(mins => ${everyMinutes[kind]}) AND clock_timestamp()`;
 

@@ -5,7 +5,7 @@ import { ownerOf } from './owner-of.ts';
 export const hashOf = (content: ReturnType<typeof sql.fragment>) =>
   sql.fragment`sha256(convert_to(${content}, 'UTF8'))`;
 
-/** For whom the pages of the message `m` are fetched. */
+/** SQL expression: the user for whom the pages of a message `m` are fetched. */
 const causedBy = ownerOf({ realmId: sql.fragment`m.realm_id`, botId: sql.fragment`m.sender_id` });
 
 const intoJobs: InsertNumbered = (rows) => sql.unsafe`
@@ -13,7 +13,7 @@ const intoJobs: InsertNumbered = (rows) => sql.unsafe`
   SELECT m.realm_id, m.number, ${hashOf(sql.fragment`m.content`)}, m.urls, ${causedBy}
   FROM ${rows(sql.fragment`sender_id int, content text, urls text[]`)} m`;
 
-/** The job of a message that is sent, if it links pages. `pages` is empty unless the realm wants previews. */
+/** The job that previews the pages of a new message, if there are any. `pages` is empty if the realm has no previews. */
 export const jobsOfSend = (sender_id: number, content: string, pages: readonly string[]) => ({
   rows: (from_end: number): Numbered[] =>
     pages.length === 0 ? [] : [{ into: intoJobs, row: { from_end, sender_id, content, urls: pages } }],

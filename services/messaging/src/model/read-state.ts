@@ -18,7 +18,7 @@ export const hasFlag = (userId: number, flag: string) => sql.fragment`EXISTS (
 export const isRead = (userId: number) => sql.fragment`(NOT ${hasFlag(userId, 'unread')} AND (
   ${hasReadBit(userId)} OR NOT ${wasReceived(userId)} OR ${neverUnread(userId)}))`;
 
-/** `isRead` of a message that the user received, also if messaging does not know it yet. */
+/** Like `isRead`, for a user who certainly received the message, even if the projections do not show it yet. */
 export const isReadByReceiver = (userId: number) => sql.fragment`(NOT ${hasFlag(userId, 'unread')} AND (
   ${hasReadBit(userId)} OR ${neverUnread(userId)}))`;
 

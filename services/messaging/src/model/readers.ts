@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { blockSize } from './blocks.ts';
 import { isWithdrawnFrom } from './withdrawals.ts';
 
-/** Over a message `m` and a receiver `r`. */
+/** SQL condition on a message `m` and a receiver `r`: whether the receiver has a flag for the message. */
 const isFlagged = (flag: string) => sql.fragment`EXISTS (SELECT FROM messaging.flag fl
   WHERE fl.realm_id = m.realm_id AND fl.user_id = r.user_id AND fl.flag = ${flag} AND fl.message_id = m.id)`;
 
@@ -20,14 +20,15 @@ const receivers = sql.fragment`(
 const message = (realmId: number, messageId: number) =>
   sql.fragment`m AS (SELECT * FROM messaging.message WHERE realm_id = ${realmId} AND id = ${messageId})`;
 
-/** Over a message `m` and a receiver `r`. */
+/** SQL condition on a message `m` and a receiver `r`: whether the receiver has read the message. */
 const hasRead = sql.fragment`(NOT EXISTS (SELECT FROM messaging.flag u WHERE u.realm_id = m.realm_id AND u.user_id = r.user_id AND u.flag = 'unread' AND u.message_id = m.id)
   AND (EXISTS (SELECT FROM messaging.read_block b WHERE b.realm_id = m.realm_id AND b.user_id = r.user_id
       AND b.block = (m.id / ${blockSize})::int AND get_bit(b.bits, (m.id % ${blockSize})::int) = 1)
     OR (m.sender_id = r.user_id AND m.is_read_by_sender)))`;
 
 /**
- * Over a message `m` and a receiver `r`: whether a move removed their access. Such a user does not count as a reader.
+ * SQL condition on a message `m` and a receiver `r`: whether a move ended the access of the receiver, who then does not
+ * count as a reader.
  */
 const hasLost = sql.fragment`(m.channel_id <> m.sent_channel_id
   AND EXISTS (SELECT FROM messaging.channel c WHERE c.realm_id = m.realm_id AND c.channel_id = m.channel_id AND c.is_private)

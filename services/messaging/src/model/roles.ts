@@ -77,9 +77,9 @@ export async function ownership(
   database: Database,
   { realmId, userId }: Actor,
   botId: number,
-): Promise<{ isOwn: boolean; basis: Record<string, number> }> {
-  const basis = await accountVersions(database, realmId, [botId]);
+): Promise<{ isOwn: boolean; expected: Record<string, number> }> {
+  const expected = await accountVersions(database, realmId, [botId]);
   const row = await database.maybeOne(sql.type(idRow)`
     SELECT user_id FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${botId} AND bot_owner_id = ${userId}`);
-  return { isOwn: row !== undefined, basis };
+  return { isOwn: row !== undefined, expected };
 }

@@ -10,8 +10,8 @@ export const hasProtectedHistory = (channel: Pick<PostingRules, 'is_private' | '
   channel.is_private && !channel.history_public;
 
 /**
- * Over a message `m` in a channel with protected history: whether it was sent to the user and no move took it from them,
- * or it was moved there during their subscription.
+ * SQL condition on a message `m` in a channel with protected history: whether the user received it and no move took it
+ * from the user, or it was moved to the channel during a subscription of the user.
  */
 export const isSeenBy = (userId: number) => sql.fragment`((${wasReceived(userId)}
   AND NOT ${isWithdrawnFrom(sql.fragment`${userId}::int`)}) OR EXISTS (
@@ -19,13 +19,13 @@ export const isSeenBy = (userId: number) => sql.fragment`((${wasReceived(userId)
   WHERE ar.realm_id = m.realm_id AND ar.message_id = m.id AND ap.user_id = ${userId} AND ap.channel_id = m.channel_id
     AND ap.from_id < ar.number AND (ap.to_id IS NULL OR ap.to_id > ar.number)))`;
 
-/** Over a message `m` of a channel that the user may read: whether they may read this message. */
+/** SQL condition on a message `m` of a channel that the user may read: whether the user may read this message. */
 export const isOpenTo = (userId: number, channel: Pick<PostingRules, 'is_private' | 'history_public'>) =>
   hasProtectedHistory(channel) ? isSeenBy(userId) : sql.fragment`true`;
 
 /**
- * Over a period `p` and `s.numbers`, ascending numbers of the log: whether one of them lies in the period. It is found
- * by binary search, because thousands of messages and of periods would be too many pairs to compare.
+ * SQL condition on a period `p` and `s.numbers`, ascending numbers of the log: whether one of the numbers lies in the
+ * period. Uses binary search, because thousands of messages and periods would be too many pairs to compare.
  */
 export const holdsAny = sql.fragment`width_bucket(p.from_id, s.numbers) <
   CASE WHEN p.to_id IS NULL THEN cardinality(s.numbers) ELSE width_bucket(p.to_id - 1, s.numbers) END`;

@@ -78,7 +78,7 @@ function candidates(
   return sql.fragment`${sql.join(parts, sql.fragment` UNION ALL `)}`;
 }
 
-/** Over a period `p`: whether its channel is not muted, or the user unmuted or follows a topic in it. */
+/** SQL condition on a period `p`: whether its channel is not muted, or the user unmuted or follows a topic in it. */
 const isNotMuted = (realmId: number, userId: number) => sql.fragment`(
   NOT EXISTS (SELECT FROM messaging.muted_channel mc
     WHERE mc.realm_id = ${realmId} AND mc.user_id = ${userId} AND mc.channel_id = p.channel_id)

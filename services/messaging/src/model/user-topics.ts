@@ -70,7 +70,7 @@ export function announceMutes(work: Work, userIds: readonly number[]): void {
     work.emit(mutesEnded(userIds.slice(from, from + usersAtOnce)));
 }
 
-/** For the consumer that announces lists of mutes. */
+/** The event that makes a consumer emit the lists of muted topics of these users. */
 export const mutesEnded = (userIds: readonly number[]): LogEvent => ({
   type: 'mutes_ended',
   body: {},
@@ -103,7 +103,7 @@ export async function emitMutedTopics(work: Work, userIds: readonly number[]): P
 type Muted = [channel: string, topic: string, updated: number];
 const mutedOf = ({ name, topic, updated }: z.infer<typeof mutedRow>): Muted => [name, topic, updated];
 
-/** For clients that do not support the empty topic. */
+/** The same list with the display name of the empty topic, for clients that do not support it. */
 export const named = (muted: readonly Muted[]): Muted[] =>
   muted.map(([channel, topic, updated]) => [channel, topic === '' ? emptyTopicDisplayName : topic, updated]);
 
@@ -117,8 +117,9 @@ const mutedRow = z.object({ user_id: z.number(), name: z.string(), topic: z.stri
 const listed = { mutes: 500, bytes: 32 * 1024 } as const;
 
 /**
- * Over a preference `t` and its channel `c`: whether the list of mutes names it, apart from the limits. Lists of bots are
- * empty: otherwise each change of a channel could emit a long list for each of the 500 bots of one user.
+ * SQL condition on a preference `t` and its channel `c`: whether the list of muted topics contains it, apart from the
+ * limits. Lists of bots are empty: otherwise each change of a channel could emit a long list for each of the 500 bots of
+ * one user.
  */
 export const isListed = sql.fragment`(t.policy = ${visibility.muted} AND NOT c.is_archived
   AND NOT EXISTS (SELECT FROM messaging.standing b

@@ -13,7 +13,7 @@ const waitingRow = z.object({
   users: z.array(z.number()).nullable(),
   channels: z.array(z.number()).nullable(),
   audience: z.custom<'realm' | { users: IdSet }>(),
-  /** Its place among the events that were read with it. */
+  /** The position of the event among the events of one read, from 1. */
   place: z.number(),
 });
 export type WaitingEvent = z.infer<typeof waitingRow>;

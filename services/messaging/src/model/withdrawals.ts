@@ -5,15 +5,16 @@ import { blockSize, blocksOf } from './blocks.ts';
 const idRow = z.object({ id: z.number() });
 
 /**
- * Over a message `m`: whether a move took it from the user. It is then read, unless they mark it as unread later. OFFSET
- * keeps the order: one look-up for each message, and users only of those that were ever taken from somebody.
+ * SQL condition on a message `m`: whether a move took it from the user. Such a message counts as read, unless the user
+ * marks it as unread later. OFFSET keeps the order of the look-ups: users are compared only for messages that a move took
+ * from somebody.
  */
 export const isWithdrawnFrom = (userId: Fragment): Fragment => sql.fragment`EXISTS (
   SELECT FROM messaging.withdrawn_message wm WHERE wm.realm_id = m.realm_id AND wm.message_id = m.id AND EXISTS (
     SELECT FROM messaging.withdrawal w WHERE w.realm_id = wm.realm_id AND w.id = wm.withdrawal_id
       AND w.block = ${userId} / ${blockSize}::int AND get_bit(w.bits, ${userId} % ${blockSize}::int) = 1 OFFSET 0) OFFSET 0)`;
 
-/** Over a message `m`: the moves that took it from users. Messages that were moved together have the same. */
+/** SQL array for a message `m`: the ids of the withdrawals that took it from users. Messages moved together share them. */
 export const withdrawalsOf = sql.fragment`ARRAY(SELECT wm.withdrawal_id FROM messaging.withdrawn_message wm
   WHERE wm.realm_id = m.realm_id AND wm.message_id = m.id ORDER BY 1)`;
 
@@ -43,8 +44,8 @@ export async function withdraw(work: Work, userIds: readonly number[], messageId
 }
 
 /**
- * Earlier withdrawals of these messages that include all users of this one. Messages that go to and fro would otherwise
- * add a row with each move.
+ * The withdrawals of these messages that include all users of the withdrawal `id`. They are reused: otherwise, messages
+ * that are moved back and forth would add a row with each move.
  */
 async function thatInclude(work: Work, id: number, messageIds: readonly number[]): Promise<number[]> {
   const { realmId } = work;

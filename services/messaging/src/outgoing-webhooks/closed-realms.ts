@@ -4,7 +4,7 @@ interface OfRealm {
 }
 
 /**
- * Deactivated realms with messages that are due. One delivery at a time, after a pause, tells whether the realm is still
+ * Deactivated realms with messages that are due. One delivery at a time, after a pause, shows whether the realm is still
  * deactivated; the others wait for it.
  */
 export function createClosedRealms(pauseMs: number) {

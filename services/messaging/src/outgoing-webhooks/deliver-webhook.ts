@@ -69,7 +69,7 @@ const periods = [
   { name: 'periods', type: 'subscription' },
   { name: 'periods', type: 'stream' },
 ];
-/** So that the lease leaves time to post the message and to store the outcome. */
+/** Maximum time to prepare a post, so that the lease leaves time for the post and for storing the outcome. */
 const prepareMs = 8_000;
 
 /**
@@ -85,7 +85,7 @@ export async function deliverWebhook(
   try {
     return await tryToDeliver(delivery, row, isStopped);
   } catch (error) {
-    // At any step: neither the message nor the reply failed.
+    // The realm was deactivated at some step, so this counts as no failure of the post or of the reply.
     if (!isClosed(error)) throw error;
     await postponeClosed(delivery.database, row);
     return 'closed';
@@ -104,7 +104,8 @@ async function tryToDeliver(
   const preparing = withDeadline(prepareMs, () => untilDeadline(prepareOnCurrent(delivery, row)));
   const called = await preparing.catch(async (error: unknown) => {
     const isBehind = error instanceof VersionsChanged;
-    // Until now nothing was posted. Later outages count as attempts, so that the bot does not get the message for hours.
+    // Nothing was posted yet, so this is no attempt. Outages after the post count as attempts, because otherwise the bot
+    // would get the message again and again for hours.
     if (isOutage(error) || isBehind) await repeatSoon(delivery.database, row);
     if (isBehind) return 'behind' as const;
     throw error;
@@ -211,7 +212,7 @@ async function fail(
 type Unit = Parameters<Parameters<WebhookDelivery['background']>[1]>[0];
 
 function emit(work: Unit, decided: Decided): void {
-  work.expectVersions(decided.basis);
+  work.expectVersions(decided.expected);
   for (const event of decided.events) work.emit(event);
   for (const row of decided.numbered(decided.events.length - 1)) work.numbered(row);
 }

@@ -5,7 +5,7 @@ interface Reason {
   shown: string;
   /** The reason that the owner of the bot sees. */
   told?: NoticeText;
-  /** Another attempt may succeed. */
+  /** Whether another attempt may succeed. */
   isTransient?: boolean;
 }
 

@@ -17,7 +17,7 @@ export type DeliveryRow = z.infer<typeof deliveryRow>;
 const dueRow = z.object({ realm_id: z.number(), owner_id: z.number(), bot_id: z.number(), count: z.number() });
 export type DueBot = z.infer<typeof dueRow>;
 
-/** Longer than a delivery may take. After it another process continues the work of one that died. */
+/** Longer than a delivery may take. After the lease, another process takes the delivery of a process that died. */
 export const leaseSeconds = 30;
 /** The lease doubles this often, so that a delivery that ends with unknown errors is repeated for hours, but not often. */
 const doublings = 7;
@@ -39,11 +39,11 @@ const oldestHours = 24;
 /** The highest id that the database can store. */
 const maxId = 2_147_483_647;
 
-/** Not if another process has taken it since, after the lease. */
+/** SQL condition for this row; false if another process has taken the delivery since, which increments `attempts`. */
 const isRow = ({ realm_id, bot_id, message_id, attempts }: DeliveryRow) =>
   sql.fragment`realm_id = ${realm_id} AND bot_id = ${bot_id} AND message_id = ${message_id} AND attempts = ${attempts}`;
 
-/** Without the clock of each row, so that indexes find rows that are due. */
+/** SQL condition for due rows. `statement_timestamp()` is constant in a statement, so an index can be used. */
 const isDue = sql.fragment`due_at <= statement_timestamp()`;
 
 /**

@@ -1,7 +1,7 @@
 import { Counts, shuffled } from '@natter/database';
 import { atOncePerBot, type DueBot } from './delivery-row.ts';
 
-/** Requests in flight of this process. Those of one realm and of one bot are few, so that slow bots delay no others. */
+/** Requests in flight of this process. The numbers of one realm and of one bot are limited, so that slow bots delay no others. */
 const atOnce = 64;
 const atOncePerRealm = 16;
 

@@ -1,7 +1,7 @@
 import type { botOperations, MessageObject, ResultOf } from '@natter/contracts';
 import { DeliveryFailed } from './delivery-failed.ts';
 
-/** Where and how a bot is called. */
+/** The address, the format and the bot's data for posts to it. */
 export type Webhook = NonNullable<ResultOf<typeof botOperations.getOutgoingWebhook>['webhook']>;
 
 /** A message that triggers a bot, as the bot may see it. */
@@ -9,7 +9,7 @@ export interface Triggering {
   botId: number;
   realmId: number;
   host: string;
-  /** With the Markdown source as its content. */
+  /** The message, with its Markdown source as `content`. */
   message: MessageObject;
   renderedContent: string;
 }

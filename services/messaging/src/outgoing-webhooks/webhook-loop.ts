@@ -75,7 +75,7 @@ export function startWebhookLoop(
       if (outcome === undefined) return;
       onOutcome(outcome);
       closed.ended(bot.realm_id, outcome === 'closed');
-      // After this one has ended, there is room for another one.
+      // This delivery has ended, so another one may begin.
       if (outcome !== 'closed') setImmediate(wakeUp);
     } catch (error) {
       onError(error, { realm: bot.realm_id, bot: bot.bot_id });

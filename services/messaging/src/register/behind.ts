@@ -5,8 +5,8 @@ import { type Awaited, isWaiting, reaches } from '../model/waiting-events.ts';
 type Matters = Awaited['matters'][string];
 
 /**
- * Whether an event that changes which messages the user has received or sees as unread is not applied here. No later event makes
- * up for it: messages that the user has already received would be missing in `unread_msgs` for the life of the queue.
+ * Whether an event is not applied here yet that changes the received or the unread messages of the user. No later event
+ * corrects a register without it: received messages would be missing in `unread_msgs` for the life of the queue.
  */
 export function isBehindFor(executor: Executor, { realmId, userId }: SnapshotFor): Promise<boolean> {
   const isChanged: Matters = ({ users }) => users?.includes(userId) ?? false;

@@ -13,7 +13,7 @@ const unreadRow = z.object({
   channel_id: z.number().nullable(),
   topic: z.string(),
   recipient_ids: z.array(z.number()).nullable(),
-  /** In any order. */
+  /** Ids of the unread messages, in any order. */
   ids: z.array(z.number()),
   mentions: z.array(z.number()).nullable(),
   /** The number of unread messages in all conversations, also those above a limit. */

@@ -71,7 +71,7 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
       const decided = await sources.decideSend(bot, meta, sendable, context.attempt > 0);
       const destination = destinationOf(decided);
       const answer = await context.write(async (work) => {
-        work.expectVersions({ ...decided.basis, ...realmVersions(policy) });
+        work.expectVersions({ ...decided.expected, ...realmVersions(policy) });
         await holdMessage(work, message);
         const row = await work.one(sql.type(scheduledRow)`
           INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, rendered_content, due_at, client, reminder_target_id)

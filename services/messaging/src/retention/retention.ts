@@ -19,13 +19,13 @@ export interface Retention {
    * reads many messages of each place, so it is seldom.
    */
   readsOn(): boolean;
-  /** Of places whose last batch failed: how many messages the next one may have. */
+  /** Maximum number of messages in the next batch, by place; only for places whose last batch failed. */
   sizes: Map<string, number>;
 }
 
 const daySeconds = 86_400;
 const batchSize = 200;
-/** So many messages of a place are read at most until an old one is found. */
+/** Maximum number of messages of a place that one search for old messages reads. */
 const readSize = 1_000;
 
 /**
@@ -133,10 +133,10 @@ async function clearPartOf(
     old.map(({ id }) => id),
     'int8',
   );
-  const basis = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) };
+  const expected = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) };
   try {
     const removed = await background(realmId, async (work) => {
-      work.expectVersions(basis);
+      work.expectVersions(expected);
       // A message that another process deletes, moves or edits is left to the next round.
       const rows = await work.any(sql.type(messageRow)`
         SELECT m.id, m.topic, m.recipient_ids FROM messaging.message m

@@ -64,7 +64,7 @@ function delivering(
       () =>
       async (_: unknown, __: unknown, { content }: { content: string }) => {
         if (content === 'bad') throw error;
-        return { basis: {}, events: [{ type: 'message', body: { content } }], numbered: () => [] };
+        return { expected: {}, events: [{ type: 'message', body: { content } }], numbered: () => [] };
       },
     onSent: () => undefined,
     onError: () => undefined,

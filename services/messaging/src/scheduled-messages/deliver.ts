@@ -51,7 +51,7 @@ const dueRow = scheduledRow.extend({ late: z.number(), is_welcome: z.boolean() }
 type DueRow = z.infer<typeof dueRow>;
 
 const batchSize = 250;
-/** One transaction has at most this many characters of messages, because long texts take many milliseconds to index. */
+/** Maximum number of characters in one transaction, because indexing long texts takes many milliseconds. */
 const maxCharacters = 100_000;
 const defaultCommitMs = 10_000;
 const maxAttempts = 4;
@@ -73,7 +73,7 @@ const lateRetryMs = 60_000;
 export function createDelivery(delivery: Delivery): (realmId: number) => Promise<Outcome> {
   const { commitMs = defaultCommitMs } = delivery;
   const postponed = new Map<number, number>();
-  /** Of realms whose last batches took too long: how many messages the next one may have. */
+  /** Maximum number of messages in the next batch, by realm; only for realms whose last batch took too long. */
   const sizes = new Map<number, number>();
 
   return async (realmId) => {
@@ -221,13 +221,13 @@ async function lockUnchanged(work: Work, ready: readonly Ready[]): Promise<Ready
     SELECT id, revision FROM messaging.scheduled_message
     WHERE realm_id = ${work.realmId} AND id = ANY(${sql.array(ids, 'int4')}) AND state = 'waiting' FOR UPDATE SKIP LOCKED`);
   const revisions = new Map(locked.map(({ id, revision }) => [id, revision]));
-  const basis = new Map<string, number>();
+  const expected = new Map<string, number>();
   return ready.filter(({ row, decided }) => {
-    const names = Object.entries(decided.basis);
+    const names = Object.entries(decided.expected);
     // Two decisions with different versions cannot be committed together; the later one waits for the next round.
-    if (names.some(([name, version]) => (basis.get(name) ?? version) !== version)) return false;
+    if (names.some(([name, version]) => (expected.get(name) ?? version) !== version)) return false;
     if (revisions.get(row.id) !== row.revision) return false;
-    for (const [name, version] of names) basis.set(name, version);
+    for (const [name, version] of names) expected.set(name, version);
     return true;
   });
 }
@@ -239,7 +239,7 @@ async function send(work: Work, ready: readonly Ready[]): Promise<number[]> {
   const firsts: { item: Ready; offset: number }[] = [];
   for (const item of ready) {
     firsts.push({ item, offset: events.length });
-    work.expectVersions(item.decided.basis);
+    work.expectVersions(item.decided.expected);
     events.push(...item.decided.events);
     if (item.row.kind !== 'notice') events.push(removedEvent(item.row));
   }

@@ -36,7 +36,7 @@ export function scheduledMessageHandlers({ database }: Owner, decideSend: Decide
       const destination = destinationOf(decided);
       const isRead = params.read_by_sender ?? (isInteractiveClient(meta.client) && !isToOneself(actor, destination));
       const answer = await context.write(async (work) => {
-        work.expectVersions(decided.basis);
+        work.expectVersions(decided.expected);
         const row = await work.one(sql.type(scheduledRow)`
           INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, channel_id, recipient_ids, topic, content, rendered_content, due_at, is_read_by_sender, client)
           VALUES (${actor.realmId}, ${actor.userId}, ${actor.userId}, ${destination.channelId}, ${idsOrNull(destination.recipientIds)}, ${destination.topic}, ${destination.content},
@@ -65,7 +65,7 @@ export function scheduledMessageHandlers({ database }: Owner, decideSend: Decide
       const destination = destinationOf(decided);
       let due = 0;
       const answer = await context.write(async (work) => {
-        work.expectVersions(decided.basis);
+        work.expectVersions(decided.expected);
         const current = await work.maybeOne(findOwn(actor, scheduled_message_id, true));
         if (!current) throw unknown();
         requireUnsent(current);

@@ -44,14 +44,14 @@ async function nextBatch(
     const tookMs = performance.now() - begun;
     return { pauseMs: indexed === null ? idleMs : tookMs, size: fitting(size, tookMs) };
   } catch (error) {
-    // One of the messages is being changed.
+    // Another transaction changes one of the messages.
     if (sqlState(error) === lockNotAvailable) return { pauseMs: idleMs, size };
     onError(error);
     return { pauseMs: idleMs, size: fitting(size, performance.now() - begun) };
   }
 }
 
-/** At most twice as many as before. */
+/** The size of the next batch, so that it takes about `batchMs`; at most twice the last size. */
 function fitting(size: number, tookMs: number): number {
   const next = Math.floor((size * batchMs) / Math.max(tookMs, 1));
   return Math.max(1, Math.min(next, 2 * size, largestBatch));

@@ -42,7 +42,7 @@ async function notifyMembers(
       (SELECT full_name FROM messaging.person WHERE realm_id = ${work.realmId} AND user_id = ${by}) AS by_name,
       ARRAY(SELECT user_id FROM messaging.person WHERE realm_id = ${work.realmId} AND NOT is_bot AND is_active
         AND user_id = ANY(${sql.array([...user_ids], 'int4')}) ORDER BY user_id) AS told`);
-  // As with subscriptions: one request would send a message to everybody.
+  // The same limit as for subscriptions, because otherwise one request could send a message to all users.
   if (told.length === 0 || told.length > limits.bulkNewSubscriptionMessages) return;
   if (!(await mayNotify(work, by, told.length))) return;
   const content = notice`${mentionNamed(by_name, by)} ${what} the group ${groupMention(group_name ?? '')}.`;

@@ -9,7 +9,7 @@ const longestSeconds = 24 * hourSeconds;
 
 /**
  * Counts direct messages that a change by this user sends to others. False while earlier ones exceed the allowance: one
- * request can be the cause of hundreds, and its rate limit knows nothing of them.
+ * request can be the cause of hundreds, and its rate limit does not count them.
  */
 export async function mayNotify(work: Work, by: number, count: number): Promise<boolean> {
   const { realmId } = work;

@@ -10,8 +10,8 @@ const longestWaitMs = 500;
  * the reader may find, so that the next request finds them. Later ones are not waited for: changes may never pause.
  */
 export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => void): Owner['catchUp'] {
-  return async (realmId, basis, reader) => {
-    const caughtUp = await owner.catchUp(realmId, basis);
+  return async (realmId, expected, reader) => {
+    const caughtUp = await owner.catchUp(realmId, expected);
     if (reader === undefined) return caughtUp;
     const end = performance.now() + longestWaitMs;
     const last = await lastWaiting(owner.database, realmId, reader);
@@ -23,7 +23,7 @@ export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => v
   };
 }
 
-/** Older notices wait for something else, such as another service. */
+/** SQL condition for notices to wait for. Older ones are not sent soon: they wait for another service, for example. */
 const waiting = (realmId: number) => sql.fragment`
   state = 'waiting' AND kind = 'notice' AND realm_id = ${realmId} AND due_at > clock_timestamp() - interval '2 seconds'`;
 

@@ -7,7 +7,7 @@ import { z } from 'zod';
 export function namedTopicsHandlers({ database }: Owner): Handlers {
   return [
     handle(channelTopicOperations.hasNamedTopics, async ({ meta }, { channel_id }) => {
-      // In a statement of its own, so that the later one sees at least the messages up to this number.
+      // Read in an earlier statement, so that the next statement reads all messages up to this number.
       const { number: through } = await database.one(
         sql.type(z.object({ number: z.number() }))`SELECT number FROM log.position(${meta.realmId})`,
       );

@@ -172,5 +172,5 @@ async function subscribersWhoSee(
   return whoSees(database, realmId, [messageId], idsOf(channel.subscribers));
 }
 
-/** For clients that do not support the empty topic. */
+/** A form of the event for clients that do not support the empty topic. */
 const named = (patch: Record<string, unknown>): Form => ({ capability: 'empty_topic_name', is: false, patch });

@@ -43,7 +43,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
   ];
 }
 
-/** For the words of a person and of all their bots. */
+/** Throws if the limit of words is exceeded, in which the words of a person and of all their bots count. */
 function requireRoomForWords(work: Work, { userId, botOwnerId }: Actor, added: number): Promise<void> {
   const personId = botOwnerId ?? userId;
   const accounts = sql.fragment`SELECT ${personId}::int UNION ALL SELECT id FROM users.account WHERE bot_owner_id = ${personId} AND is_bot`;

@@ -59,7 +59,7 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
             await giveOwnKey(work, bot, { api_key, sealed_key });
             return { sealed_key };
           }
-          // A key is replaced; the session of the browser that asks for it goes on.
+          // Deletes the keys and the sessions of the user, except the session of this request.
           await work.run(sql.unsafe`
             DELETE FROM users.api_key
             WHERE user_id = ${actor.userId} AND (expires_at IS NULL OR hash <> decode(${actor.keyId}, 'hex'))`);

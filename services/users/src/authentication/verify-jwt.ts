@@ -5,9 +5,9 @@ export type JwtAlgorithm = (typeof jwtAlgorithms)[number];
 
 export const badToken = (): ChatError => badRequest('Bad JSON web token');
 
-/** For clocks that differ. */
+/** Tolerance for `exp` and `nbf`, because the clocks of the servers may differ. */
 const toleranceSeconds = 5;
-/** As many as the hash has; RFC 7518 forbids shorter secrets. */
+/** Least length of a secret: the length of the hash. RFC 7518 forbids shorter secrets. */
 const secretBytes: Record<Exclude<JwtAlgorithm, 'RS256'>, number> = { HS256: 32, HS384: 48, HS512: 64 };
 
 /** The key in the form that verifies tokens. Throws BAD_REQUEST if it does not fit the algorithm. */
@@ -28,7 +28,7 @@ export async function readJwtKey(algorithm: JwtAlgorithm, text: string): Promise
 }
 
 /**
- * The address in a token. Only the given algorithm is accepted, whatever the token says; `exp` and `nbf` are respected.
+ * The address in a token. Only the given algorithm is accepted, even if the token names another; `exp` and `nbf` are respected.
  * Throws BAD_REQUEST for any other token.
  */
 export async function emailInJwt(token: string, algorithm: JwtAlgorithm, keyText: string): Promise<string> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pngOf } from '@natter/png';
 
 const cells = 5;
-/** With an empty cell on each side. */
+/** Width in cells, with an empty cell on each side. */
 const width = cells + 2;
 
 /**

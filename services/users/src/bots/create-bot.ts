@@ -56,7 +56,8 @@ export function createBotHandlers(bus: Bus, seal: KeySeal): Handlers {
             bot_type: params.bot_type,
             bot_owner_id: context.actor.userId,
           });
-          // Of bots that were given to others too: neither may a member go on without limit, nor use up the room of others.
+          // Bots that were moved to other owners count for their creator too. Otherwise, a user could create any number of bots
+          // and use up the room of other owners.
           const created = sql.fragment`users.account WHERE is_bot AND coalesce(created_by, bot_owner_id) = ${context.actor.userId}`;
           await requireRoom(work, totals.bots, sql.fragment`${created} AND is_active`);
           await requireRoom(work, totals.botAccounts, created);

@@ -9,7 +9,7 @@ interface DefaultChannels {
   default_events_register_stream?: string | undefined;
 }
 
-/** The default channels of a bot as they are spelled; refuses those that the caller may not know. */
+/** The default channels of a bot, in their exact spelling. Throws if the caller may not see one of them. */
 export async function withKnownChannels<P extends DefaultChannels>(
   bus: Bus,
   { actor, meta }: WriteContext,

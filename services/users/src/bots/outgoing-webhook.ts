@@ -12,7 +12,7 @@ const serviceRow = z.object({ base_url: z.string(), interface: z.number(), token
 const isAtWork = sql.fragment`account.is_active AND account.bot_type = ${botTypes.outgoingWebhook}
   AND NOT EXISTS (SELECT FROM users.account o WHERE o.id = account.bot_owner_id AND NOT o.is_active)`;
 
-/** Where messages for an outgoing webhook bot are posted. */
+/** Handlers that return the address to which messages for an outgoing webhook bot are posted. */
 export const outgoingWebhookHandlers = ({ database }: Owner): Handlers => [
   handle(botOperations.getOutgoingWebhook, async ({ meta }, { user_id }) => {
     const [bot] = await readBots(database, meta.realmId, sql.fragment`account.id = ${user_id} AND ${isAtWork}`);

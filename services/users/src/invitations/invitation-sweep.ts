@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const everyMs = 10 * 60_000;
 const deletedAtOnce = 500;
-/** During this time the answer to a request says that the invitation has ended. */
+/** How long ended invitations are kept. Requests with their keys are answered with the reason. */
 const keptDays = 7;
 
 /** Deletes ended invitations from time to time. */

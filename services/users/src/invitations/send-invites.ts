@@ -98,7 +98,7 @@ export async function invite<R>(
         return { ...draft, key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
       });
       await insertInvites(work, holder, { ...params, minutes }, invitations);
-      // Closed ones are stored for some days. Those that strangers request through links are limited as mails.
+      // Closed invitations are stored for some days. Invitations that strangers request through links are limited as mails.
       const counted = sql.fragment`users.invitation WHERE realm_id = ${work.realmId} AND link_id IS NULL
         AND ((${isOpen}) OR created_at > now() - interval '1 day')`;
       if (!isAdministrator(holder))
@@ -116,7 +116,7 @@ export async function invite<R>(
   });
 }
 
-/** Null: it does not expire. */
+/** Minutes until the invitation ends; null if it does not end. */
 const minutesOf = ({ invite_expires_in_minutes: given }: Shared, config: UsersConfig): number | null =>
   given === undefined ? config.INVITATION_LINK_VALIDITY_MINUTES : given;
 
@@ -147,7 +147,7 @@ const limitOf = <R>(counting: Promise<R>): Promise<R> =>
 
 interface Invitation extends Draft {
   key: string;
-  /** Only an invitation without an address is shown again. */
+  /** The encrypted key, only for an invitation without an address: its link is shown again later. */
   sealedKey: string | null;
 }
 

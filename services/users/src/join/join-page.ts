@@ -17,7 +17,7 @@ export function formPage({
   email: string | null;
   given: { full_name?: string; email?: string | undefined };
   problem: string | undefined;
-  /** The form asks only for the address, which is then verified by a mail whose link leads to the full form. */
+  /** Whether the form has a field for the address only. A mail then verifies the address; its link leads to the full form. */
   asksAddressAlone: boolean;
 }): Page {
   const address =

@@ -6,7 +6,7 @@ import { renewLeakedKeys } from './bot-key.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { columnOf, type GrantedRight, grantedRights, hasGrantedRight } from './granted-rights.ts';
 
-/** `undefined` keeps a right as it is. */
+/** New values of rights. A right with the value `undefined` is not changed. */
 export type AccountRights = Partial<Record<GrantedRight, boolean | undefined>>;
 
 /**

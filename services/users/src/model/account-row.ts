@@ -48,7 +48,7 @@ const leastRole: Record<number, number> = {
   5: roles.moderator,
 };
 
-/** The lowest role that sees real addresses of this visibility; 0 for none. */
+/** The lowest role that may see real addresses with this visibility; 0 if no role may. */
 export const roleThatSees = (visibility: number): number => leastRole[visibility] ?? 0;
 
 export function canSeeEmail(row: Pick<AccountRow, 'id' | 'is_bot' | 'visibility'>, viewer: Viewer): boolean {

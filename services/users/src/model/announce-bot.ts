@@ -66,8 +66,8 @@ export function revealBot(
 const maxTold = 10_000;
 
 /**
- * A new administrator sees all bots; a former one only their own. Of more bots than one unit announces, active ones come
- * first, and then newer ones; a register contains the others.
+ * A new administrator sees all bots; a former one only their own. If there are more bots than one unit announces,
+ * active and then newer bots come first; a register contains the others.
  */
 export async function announceBotsTo(
   work: Work,

@@ -18,7 +18,7 @@ export async function checkEmailDomain(executor: Executor, realm: Realm, email: 
   if (problem !== undefined) throw badRequest(problem);
 }
 
-/** Returns a function that says why the realm does not permit an address. */
+/** Returns a function that returns the error message for an address that the realm does not permit. */
 export async function readDomainRule(executor: Executor, realm: Realm): Promise<(email: string) => string | undefined> {
   const { emails_restricted_to_domains: isRestricted, disallow_disposable_email_addresses: isStrict } = realm.settings;
   const domains = isRestricted ? await readDomains(executor, realm.id) : [];

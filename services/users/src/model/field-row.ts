@@ -21,9 +21,9 @@ export const readFields = (executor: Executor, realmId: number): Promise<Profile
     FROM users.profile_field WHERE realm_id = ${realmId} ORDER BY position, id`);
 
 /**
- * One change of the fields at a time: limits are counted, and each announced list includes the previous change. Units that
- * store values hold the fields shared: otherwise the removal of an option or a field would miss a value that was checked
- * before it and is committed after it.
+ * Locks and returns the profile fields. Changes of fields lock them alone, because limits are counted and each announced
+ * list must include the previous change. Units that store values hold the lock shared: otherwise, the removal of an
+ * option or a field would miss a value that was checked before the removal and committed after it.
  */
 export async function holdFields(work: Work, mode: 'alone' | 'shared'): Promise<ProfileField[]> {
   noteOtherLock(work);

@@ -33,7 +33,7 @@ export async function findAccount(
 
 export const idInEmail = (email: string): number => Number(/^user(\d{1,9})@/i.exec(email)?.[1] ?? 0);
 
-/** Locked until this unit ends. */
+/** Reads an account of this realm and locks it until the unit ends. */
 export async function lockAccount(work: Work, userId: number): Promise<AccountRow | undefined> {
   noteOtherLock(work);
   return work.maybeOne(sql.type(accountRow)`

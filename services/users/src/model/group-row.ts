@@ -51,7 +51,7 @@ export async function findGroup(executor: Executor, realmId: number, id: number)
 
 const valuesOf = ({ permissions }: Pick<GroupRules, 'permissions'>): GroupSetting[] => Object.values(permissions);
 
-/** Without the members, which may be many; in the order of the ids. */
+/** Reads groups without their members, because there may be many. The result has the order of the ids. */
 export const readGroupRules = (
   executor: Executor,
   realmId: number,

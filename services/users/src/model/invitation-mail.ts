@@ -9,9 +9,9 @@ import type { Realm } from './read-realm.ts';
 interface InvitationToMail {
   to: CountedAddress;
   key: string;
-  /** When the invitation ends, if it does. */
+  /** Number of seconds until the invitation ends; undefined if it does not end. */
   validSeconds: number | undefined;
-  /** Whether the address has an account. It gets a mail of the same size that says so, and not the key. */
+  /** Whether the address has an account. Then the mail, of the same size, has no key and informs about the account. */
   isKnown?: boolean;
 }
 

@@ -19,13 +19,13 @@ export const invitationRow = z.object({
   expires_at: z.date().nullable(),
   /** The reusable link through which this invitation was requested. */
   link_id: z.number().nullable(),
-  /** Set for a reusable link. */
+  /** The encrypted key of a reusable link; null for other invitations. */
   sealed_key: z.string().nullable(),
 });
 export type InvitationRow = z.infer<typeof invitationRow>;
 
 export const invitationColumns = sql.fragment`id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, created_at, expires_at, link_id, sealed_key`;
-/** By the database's clock. */
+/** SQL condition: whether an invitation is open, by the clock of the database. */
 export const isOpen = sql.fragment`NOT is_closed AND (expires_at IS NULL OR expires_at > now())`;
 
 /** An open invitation of this realm by its key; neither keys of other realms nor stored forms of keys are accepted. */

@@ -13,5 +13,5 @@ export function noteRealmLock(work: Work): void {
   withRealm.add(work);
 }
 
-/** Called when an account or the profile fields are locked. */
+/** Notes that the unit has locked an account or the profile fields, after which it must not lock the realm. */
 export const noteOtherLock = (work: Work): void => void withOthers.add(work);

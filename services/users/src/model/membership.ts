@@ -70,7 +70,7 @@ const membersChanged = (
   audience: 'realm',
 });
 
-/** For a group that is not deactivated. */
+/** Emits a change of members. The group must not be deactivated. */
 export function emitMembers(
   work: Work,
   op: 'add_members' | 'remove_members',

@@ -20,7 +20,7 @@ export async function requireVisibleOwner(work: Work, holder: Holder, ownerId: n
 }
 
 /**
- * Gives a bot to another user, and returns the bot after the change:
+ * Changes the owner of a bot, and returns the bot after the change:
  *
  * - Its role is lowered to that of the next owner.
  * - It gets a new key, and new tokens for its endpoints, because the former owner knows the old ones.
@@ -39,7 +39,7 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   await requireRoomForOwned(work, ownerId);
   const noDefaults = await removeDefaultChannels(work, bot.id);
   await endGrantedRights(work, { botId: bot.id });
-  // They would take the room of the next owner.
+  // The alert words of a bot count against the limits of its owner.
   const words = await work.run(sql.unsafe`DELETE FROM users.alert_word WHERE user_id = ${bot.id}`);
   if (words > 0) work.emit(toSelf(bot.id, 'alert_words', { alert_words: [] }));
   const before = bot.bot_owner_id === null ? undefined : await lockAccount(work, bot.bot_owner_id);

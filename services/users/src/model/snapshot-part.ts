@@ -21,7 +21,7 @@ type ReadForAll = (executor: Executor, request: SnapshotRequest) => Promise<Sect
  */
 export interface SnapshotPart {
   types: readonly string[];
-  /** For users. */
+  /** Reads the section of a user's register. */
   read(executor: Executor, request: UserSnapshotRequest): Promise<Section>;
   spectators: Section | ReadForAll;
 }

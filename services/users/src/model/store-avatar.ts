@@ -18,7 +18,7 @@ export function requireAvatarChanges(
     throw badRequest('Avatar changes are disabled in this organization.');
 }
 
-/** Gives an account a picture. The realm is locked. */
+/** Stores the picture of an account. Requires that the unit has locked the realm. */
 export async function storeAvatar(work: Work, id: number, { contentType, bytes }: Image): Promise<void> {
   const token = randomBytes(16).toString('hex');
   await work.run(sql.unsafe`
@@ -36,7 +36,7 @@ interface AvatarChange {
   botId: number;
 }
 
-/** Gives a bot a picture, and returns its address. */
+/** Stores the picture of a bot, and returns its address. */
 export async function giveBotAvatar(work: Work, { realm, by, botId }: AvatarChange, image: Image): Promise<string> {
   requireAvatarChanges(realm, by);
   await storeAvatar(work, botId, image);

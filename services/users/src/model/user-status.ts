@@ -46,7 +46,7 @@ export async function readStatuses(
   return new Map(rows.map((row) => [row.user_id, toStatus(row)]));
 }
 
-/** Only the fields that are set. */
+/** The status in the form of the API, without fields that are not set. */
 export const toStatus = ({ away, status_text, emoji_name, emoji_code, reaction_type }: StatusRow): UserStatus => ({
   ...(away ? { away } : {}),
   ...(status_text ? { status_text } : {}),

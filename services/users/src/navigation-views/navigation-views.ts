@@ -81,7 +81,7 @@ export function navigationViewHandlers(owner: Owner): Handlers {
 }
 
 function checkedName(fragment: string, given: string | undefined): string | undefined {
-  // Clients that cannot omit a value send the word.
+  // Some clients cannot omit a value and send the text "null".
   if (given === undefined || given === 'null') return undefined;
   if (builtIn.has(fragment)) throw badRequest('Built-in views cannot have a custom name.');
   const name = given.trim();

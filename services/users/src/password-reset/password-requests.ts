@@ -79,7 +79,7 @@ export function createPasswordRequests(
         timer = undefined;
         void look();
       };
-      // After the answer, whose time must not depend on the work for an account.
+      // The work begins after the answer was sent: the time of the answer must not show whether an account exists.
       if (!isStopped) timer ??= apartFromRequest(() => setTimeout(begin, 50 + Math.random() * 200));
     },
     start() {

@@ -10,12 +10,12 @@ import { forgottenPasswordMail } from '../model/mail/mails.ts';
 import { readRealm } from '../model/read-realm.ts';
 import { readSettings } from '../model/stored-settings.ts';
 
-/** Per network and address. */
+/** Limits for each pair of a network and an address. */
 const perPair = [
   { seconds: 3_600, most: 2 },
   { seconds: 86_400, most: 5 },
 ];
-/** Per network, for all addresses. */
+/** Limits for each network, for all addresses together. */
 const perNetwork = { seconds: 3_600, most: 30 };
 
 const freeMails = 3;

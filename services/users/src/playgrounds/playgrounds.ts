@@ -9,7 +9,7 @@ import { templateVariables } from '../model/url-template.ts';
 export function playgroundHandlers(): Handlers {
   const changeList = <R>(context: WriteContext, write: (work: Work) => Promise<R>): Promise<R> =>
     context.write(async (work) => {
-      // One change at a time, so that every announced list includes the previous change.
+      // The lock serializes changes, so that every announced list includes the previous change.
       await lock(work, 'playgrounds');
       const result = await write(work);
       const realm_playgrounds = await readPlaygrounds(work, work.realmId);

@@ -115,7 +115,7 @@ export function profileFieldHandlers(owner: Owner): Handlers {
 
     handleWrite(profileFieldOperations.reorderProfileFields, (context, { order }) =>
       changeFields(context, async (work, fields) => {
-        // If a field is repeated, its last place counts.
+        // If `order` contains a field several times, its last position is used.
         const ordered = [...new Set(order.toReversed())].reverse();
         const known = fields.map(({ id }) => id);
         if (!isPermutation(ordered, known)) throw badRequest('Invalid order mapping.');

@@ -36,7 +36,10 @@ async function archived(work: Work, { body }: LogEvent<'stream/update'>, number:
 
 const restoredRow = z.object({ is_restored: z.boolean() });
 
-/** Then a setting that names the channel may be newer than its archiving, which the consumer handles late. */
+/**
+ * Whether the channel was unarchived after event `number`. The consumer applies the archiving late, so a setting may have
+ * been changed to the unarchived channel meanwhile.
+ */
 async function isRestoredAfter(work: Work, channelId: number, number: number): Promise<boolean> {
   const { is_restored } = await work.one(sql.type(restoredRow)`
     SELECT EXISTS (SELECT FROM ${eventsAfter(work.realmId, number, ['stream'])} e

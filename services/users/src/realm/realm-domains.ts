@@ -77,7 +77,7 @@ export function domainHandlers(owner: Owner): Handlers {
 
 const longestLabel = 63;
 
-/** Why a text in lower case is no domain. */
+/** The error message if a text in lower case is no valid domain. */
 function problemOf(domain: string): string | undefined {
   if (domain === '') return "Domain can't be empty.";
   if (!domain.includes('.')) return 'Domain must have at least one dot (.)';

@@ -80,7 +80,7 @@ export function createPeopleBlocks(): (executor: Executor, viewpoint: Viewpoint)
   };
 }
 
-/** Everything that determines a block's text; undefined if only its viewer sees it in this form. */
+/** The cache key of a block: all data that determines its text. Undefined if the text is different for each viewer. */
 function keyOf(
   { realmId, host, own, clientGravatar }: Viewpoint,
   { from_id, to_id, version }: Version,

@@ -17,7 +17,7 @@ export const realmCollectionSnapshots: readonly SnapshotPart[] = [
     read: async (executor, { realmId, capabilities }) => ({
       realm_linkifiers: capabilities.linkifier_url_template ? await readLinkifiers(executor, realmId) : [],
     }),
-    // Only clients of users who write need them.
+    // Linkifiers are used to preview a message while it is written, which spectators cannot do.
     spectators: { realm_linkifiers: [] },
   },
   publicPart(['realm_playgrounds'], async (executor, { realmId }) => ({

@@ -103,7 +103,7 @@ interface Limited extends Viewpoint {
   isIncomplete: boolean;
 }
 
-/** For a guest who may not see all users. */
+/** The users in the register of a guest who may not see all users. */
 async function somePeople(executor: Executor, { realmId, host, own, clientGravatar, hidden, isIncomplete }: Limited) {
   const viewer = { userId: own.id, role: own.role };
   const users = (await readAccounts(executor, realmId))

@@ -146,7 +146,7 @@ async function realmFor(work: Work, params: Params): Promise<Realm> {
     params.email_address_visibility !== undefined ||
     params.allow_private_data_export !== undefined;
   if (isLocked) return lockRealm(work);
-  // Announced to the users who see this one.
+  // Changes of these settings are announced to all users who may see this user.
   if (params.timezone !== undefined || params.presence_enabled !== undefined) await lockUserVisibility(work);
   return readRealm(work, work.realmId);
 }

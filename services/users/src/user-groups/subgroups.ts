@@ -44,7 +44,7 @@ const subgroupsChanged = (
   audience: 'realm',
 });
 
-/** Also for a deactivated group. */
+/** Adds and removes subgroups. The group may be deactivated. */
 export async function changeSubgroups(
   work: Work,
   group: GroupRow,

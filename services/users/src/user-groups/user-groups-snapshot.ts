@@ -2,7 +2,7 @@ import { type GroupRow, readGroups, toGroup, withoutHidden } from '../model/grou
 import type { SnapshotPart, SnapshotRequest } from '../model/snapshot-part.ts';
 import { hiddenFrom } from '../model/user-visibility.ts';
 
-/** Also under the name of the event type, because clients that name only event types fetch by those. */
+/** The part also has the name of the event type, because clients that list only event types fetch parts by them. */
 export const groupsSnapshot: SnapshotPart = {
   types: ['realm_user_groups', 'user_group'],
   read: async (executor, { realmId, capabilities, viewer }) => {

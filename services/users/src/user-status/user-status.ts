@@ -70,7 +70,7 @@ async function update(work: Work, userId: number, given: Given): Promise<Record<
       UPDATE users.account SET settings = settings || ${JSON.stringify({ presence_enabled: !given.away })}::jsonb WHERE id = ${userId}`);
     announceOwnSetting(work, row, 'presence_enabled', !given.away);
   }
-  // One event with all given fields, also if they have their values already.
+  // The event contains all given fields, even if their values did not change.
   const away = given.away === undefined ? {} : { away: given.away };
   work.emit({ type: 'user_status', body: { user_id: userId, ...away, ...changes }, audience: 'realm' });
   return {};

@@ -3,7 +3,7 @@ import type { Consumer } from '@natter/database';
 import { createCatchUp, type Handlers, handle, type Owner } from '@natter/service-kit';
 import { hiddenPeople, limitsGuests } from '../model/user-visibility.ts';
 
-/** As long as a request waits for messages of bots. Callers ask several times for one request. */
+/** Maximum wait for the projection, the same as for messages of bots. One request may cause several calls. */
 const waitMs = 500;
 
 export function userVisibilityHandlers({ database, catchUp: catchUpAll }: Owner, acquaintance: Consumer): Handlers {
@@ -13,9 +13,9 @@ export function userVisibilityHandlers({ database, catchUp: catchUpAll }: Owner,
       if (!(await limitsGuests(database, meta.realmId)))
         return { hidden: { ids: [] }, hidden_from: { ids: [] }, is_current: true };
       // Callers decide about people who were just subscribed or unsubscribed together.
-      // Those of the previous release do not say whether they ask again before they refuse anything, and wait longer.
+      // Callers of the previous release send no `until_current` and may not call again before a refusal, so they wait longer.
       let { isComplete } = await (until_current === undefined ? catchUpAll : catchUp)(meta.realmId);
-      // Rejects at the deadline.
+      // `catchUp` rejects at the deadline, which ends the loop.
       while (until_current && !isComplete) ({ isComplete } = await catchUp(meta.realmId));
       const hidden = await hiddenPeople(database, meta.realmId, { guests: [user_id] });
       const hiddenFrom = await hiddenPeople(database, meta.realmId, { people: [user_id] });

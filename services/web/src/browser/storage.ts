@@ -14,7 +14,7 @@ export function store(name: string, text: string | undefined): void {
     if (text === undefined) localStorage.removeItem(name);
     else localStorage.setItem(name, text);
   } catch {
-    // Full or forbidden.
+    // The storage is full or forbidden.
   }
 }
 

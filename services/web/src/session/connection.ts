@@ -54,7 +54,7 @@ export class Connection {
     void this.#options.client.getServerSettings({}, { retryForMs: 0 }).then(() => end(), end);
   }
 
-  /** Also called when another tab reports a failure. */
+  /** Handles a lost connection. Also called when another tab reports a failure. */
   lost(): void {
     const { client, dispatch, state } = this.#options;
     if (state().connection === 'reconnecting') return;

@@ -22,7 +22,7 @@ export type Said =
   | { type: 'event'; after: Position; event: ChatEvent | undefined; position: Position }
   /** Another tab leads from now on. */
   | { type: 'lead' }
-  /** A tab wants to know whether its leader still runs. */
+  /** A question to the leader, to check that it still runs. */
   | { type: 'ping' }
   /** The leader runs, perhaps without a point. */
   | { type: 'alive' }

@@ -12,7 +12,7 @@ export interface KeptEdit {
   known?: readonly string[] | undefined;
 }
 
-/** Between the key of a conversation and the tab in the name of an entry. */
+/** Separates the key of a conversation from the name of the tab in the name of an entry. */
 const separator = '\n';
 
 /**
@@ -45,7 +45,7 @@ export class KeptEdits {
   take(heldLocks: HeldLocks): [string, KeptEdit][] {
     const taken = new Map<string, KeptEdit[]>();
     for (const [name, value] of storedBelow(this.#prefix)) {
-      // Earlier releases stored no tab.
+      // Entries of earlier releases have no name of a tab.
       const [, key = name, tab] = /^(.*)\n(.*)$/s.exec(name) ?? [];
       const edit = value as KeptEdit | null;
       if (typeof edit?.text !== 'string' || heldLocks.has(tab)) continue;

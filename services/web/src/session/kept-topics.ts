@@ -8,13 +8,13 @@ import { type HeldLocks, ownTab } from './tabs.ts';
  */
 export class KeptTopics {
   readonly #prefix: string;
-  /** By channel; also for a browser that stores nothing. */
+  /** Topics by channel, in memory because a browser may not permit storage. */
   readonly #topics = new Map<number, string>();
 
   constructor(ownId: number, heldLocks: HeldLocks) {
     this.#prefix = keptBelow('topic', ownId);
     for (const name of namesBelow(this.#prefix)) {
-      // Earlier releases stored no tab.
+      // Entries of earlier releases have no name of a tab.
       const [channelId, tab] = name.slice(this.#prefix.length).split('\n');
       if (heldLocks.has(tab)) continue;
       this.keep(Number(channelId), stored(name) ?? '');

@@ -7,7 +7,7 @@ let due: (() => void) | undefined;
 /** Whether a logout may still lead away from the page. */
 export const isLoggingOut = (): boolean => logOutTimer !== undefined;
 
-/** Leaves the page, unless a logout does. */
+/** Calls `go`, which leaves the page. While a logout is running, `go` is called only after its time limit. */
 export function navigate(go: () => void): void {
   if (logOutTimer === undefined) go();
   else due = go;
@@ -24,7 +24,7 @@ export function targetAfterLogin({ pathname, search, hash }: Pick<Location, 'pat
   return [target, page].find(({ length }) => length <= maxLength) ?? '/';
 }
 
-/** Leads to the page to log in, and back. */
+/** Opens the login page, which returns to the present page after the login. */
 export function goToLogin(): void {
   const next = encodeURIComponent(targetAfterLogin(location));
   navigate(() => location.assign(`/accounts/login?next=${next}`));

@@ -2,7 +2,7 @@ import type { CallOptions, Client } from '@natter/client';
 import { covers } from '../state/bounds.ts';
 import { type Message, type Narrow, termsOf } from '../state/place.ts';
 
-/** No message is newer. */
+/** An anchor above the ids of all messages. */
 export const newestId = 10_000_000_000_000_000;
 const pageSize = 60;
 /** Number of messages in which recent conversations are found. */

@@ -5,14 +5,14 @@ const gatherMs = 2_000;
 
 interface Clients {
   client: Client;
-  /** Its requests are completed also when the page is gone. */
+  /** A client whose requests the browser completes even after the page is closed. */
   parting: Client;
 }
 
 interface Screen {
   /** Whether the message is still there. */
   isKnown: (id: number) => boolean;
-  /** Called before the server knows. */
+  /** Called before the request is sent to the server. */
   onRead: (ids: readonly number[]) => void;
 }
 

@@ -20,7 +20,7 @@ import { followPage, type HeldLocks, queryLocks, sharedName } from './tabs.ts';
 import { UnsavedEdits } from './unsaved-edits.ts';
 import { Writer } from './writer.ts';
 
-/** Two frames of a screen. */
+/** Milliseconds between updates of a visible page: two frames of a screen. */
 const drawMs = 32;
 const hiddenDrawMs = 500;
 
@@ -107,7 +107,7 @@ export class Session {
     return session;
   }
 
-  /** For requests that only one component needs. */
+  /** The client, for requests that only one component sends. */
   get client(): Client {
     return this.#client;
   }
@@ -162,7 +162,7 @@ export class Session {
     if (this.#state.outbox !== before.outbox) writeOutbox(this.#state.model.ownId, before.outbox, this.#state.outbox);
   }
 
-  /** Follows the events. Rejects when the server, or a proxy before it, refuses to give more. */
+  /** Applies events until the session ends. Rejects if the server, or a proxy before it, refuses further polls. */
   async run(): Promise<void> {
     for await (const event of this.#feed) {
       if (event.type !== 'gap') {

@@ -193,7 +193,7 @@ test('while tabs open, close and wait, one poll gives each tab every event once 
 });
 
 test('tabs that cannot share have their own queues', async () => {
-  // As in a page that came by HTTP from another machine.
+  // A page that was loaded by HTTP from another machine has only this function of `crypto`.
   vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array<ArrayBuffer>) => webcrypto.getRandomValues(bytes) });
   const server = new Server();
   tabs = [new Tab(true), new Tab(true)];

@@ -12,15 +12,15 @@ interface SharedFeedOptions {
   onUnreachable: () => void;
 }
 
-/** A tab that asks gives a leader up after this time, because the browser may have stopped it. */
+/** Time limit for the answer of the leader to a ping. Without an answer, the browser may have stopped the leader. */
 const answerMs = 10_000;
-/** The mean time between two questions to the leader. */
+/** Mean time between two pings to the leader. */
 const pingMs = 20_000;
 
 /**
- * Gives the events of one queue to every tab of a browser. The tab that holds a lock leads: it polls, and sends the events
- * to the others. They keep the same point, so each of them can continue from there when the lock becomes free. The server
- * returns events again from any position, so none is lost, and each tab skips events that it has.
+ * Delivers the events of one queue to every tab of a browser. The tab that holds a lock is the leader: it polls, and sends
+ * the events to the other tabs. All tabs store the position of the last event, so another tab can continue from there. The
+ * server returns events again from any position, so none is lost. Each tab skips events that it has received already.
  */
 export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   readonly #options: SharedFeedOptions;
@@ -36,7 +36,7 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   #pingTimer: ReturnType<typeof setTimeout> | undefined;
   /** Runs from a question until the leader is heard. */
   #answerTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Nobody takes the events any more. */
+  /** Whether the iteration has ended. */
   #isOver = false;
   #failure: { error: unknown } | undefined;
   #wake: () => void = () => undefined;
@@ -88,7 +88,7 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     this.#watch();
   }
 
-  /** Gives up the lead and hears nothing more: for a page that the browser puts away. */
+  /** Releases the lock and ignores messages of other tabs; called when the browser moves the page to its cache. */
   leave(): void {
     this.#turn?.abort();
     this.#turn = undefined;

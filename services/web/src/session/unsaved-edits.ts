@@ -5,7 +5,7 @@ import { keptBelow } from './kept-texts.ts';
 /** The change of a message that is not saved. */
 export interface Edit {
   text: string;
-  /** The text of the message that the writer knows. */
+  /** The text of the message from which the edit started. */
   base: string;
   /** Whether the message was changed elsewhere since its text was opened: `base` is the other text then. */
   isOutdated: boolean;
@@ -13,7 +13,7 @@ export interface Edit {
   place: Place;
 }
 
-/** With the time of the last change, in milliseconds. */
+/** An edit in the storage of the browser. `at`: the time of its last change, in milliseconds. */
 type Stored = Edit & { at: number };
 
 export const editKey = {
@@ -33,7 +33,7 @@ const maxStored = 100_000;
  */
 export class UnsavedEdits {
   readonly #prefix: string;
-  /** By key, the one that was changed last at the end. */
+  /** Edits by key, in the order of their last changes. */
   readonly #edits = new Map<string, Edit>();
   /** The stored texts that this tab wrote or read, by key. */
   readonly #known = new Map<string, string>();
@@ -67,7 +67,7 @@ export class UnsavedEdits {
     this.#forget(key);
   }
 
-  /** An entry that another tab has changed since this tab knew it stays. */
+  /** An entry that another tab has changed since this tab read it is kept. */
   #forget(key: string): void {
     if (stored(this.#prefix + key) === this.#known.get(key)) store(this.#prefix + key, undefined);
     this.#known.delete(key);

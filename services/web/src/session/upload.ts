@@ -70,7 +70,7 @@ type Answer = Record<string, unknown>;
 
 function knownFrom({ upload_offset, url, filename }: Answer): Known {
   const offset = Number(upload_offset ?? Number.NaN);
-  // Such as the page of a proxy.
+  // The answer is not from the server; it may be an error page of a proxy.
   if (Number.isNaN(offset)) throw new Error(t('theAnswerIsNotOneOfThe'));
   return {
     offset,

@@ -21,7 +21,7 @@ export interface DraftBox {
 }
 
 interface Options {
-  /** Zero for no limit. */
+  /** Maximum size of a file; 0 for no limit. */
   maxMebibytes: () => number;
   /** Adds a file to a draft that is not on screen. */
   append: (draft: DraftBox, uploaded: Uploaded) => void;

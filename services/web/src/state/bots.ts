@@ -16,7 +16,7 @@ export interface Bot {
   name: string;
   email: string;
   kind: number;
-  /** Null for a bot that belongs to nobody. */
+  /** Null for a bot without an owner. */
   ownerId: number | null;
   isActive: boolean;
   picture: string;

@@ -31,7 +31,7 @@ export function bounded(shown: Shown, focus: Focus | undefined): Shown {
     if (kept.size >= maxViews || listed > maxListed) break;
     kept.set(key, near);
   }
-  // In the order in which they were opened.
+  // The new map keeps the order in which the views were opened.
   const views = new Map([...shown.views.keys()].flatMap((key) => entryOf(kept, key)));
   const wanted = new Set([...views.values()].flatMap(({ ids }) => ids));
   return { messages: new Map([...shown.messages].filter(([id]) => wanted.has(id))), views };

@@ -161,7 +161,7 @@ export function suggestMentions(query: string, isSilent: boolean, around: Surrou
       detail: name === 'topic' ? t('everybodyWhoWroteInThisTopic') : t('everybodyHere'),
       insert: `@**${name}** `,
     }));
-  // Groups stay visible among many people.
+  // Two places are reserved for groups, even if many people match.
   return [...people.slice(0, shown - Math.min(2, groups.length)), ...groups, ...many].slice(0, shown);
 }
 
@@ -250,7 +250,7 @@ export const suggestTopics = (query: string, channel: KnownChannel, topics: read
 
 export interface Emoji {
   name: string;
-  /** Empty for those of the organisation. */
+  /** The Unicode characters; empty for custom emoji of the organization. */
   mark: string;
 }
 

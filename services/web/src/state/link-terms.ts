@@ -10,7 +10,7 @@ export interface Target {
   of: number | undefined;
 }
 
-/** Other names of operators. */
+/** Operators by their alternative names. */
 const sameAs: Readonly<Record<string, string>> = {
   stream: 'channel',
   streams: 'channels',

@@ -13,7 +13,7 @@ export interface Marks {
   /** Unread messages that mention the reader, also those of archived channels. */
   mentions: ReadonlySet<number>;
   starred: ReadonlySet<number>;
-  /** By id; without deactivated ones. */
+  /** Active custom emoji by id. */
   emoji: ReadonlyMap<string, RealmEmoji>;
 }
 

@@ -33,9 +33,9 @@ export interface Channel {
   folderId: number | null;
   /** The users who may change messages here, besides those with the organization's permission. */
   permissions: Readonly<Record<ChannelPermission, GroupSetting>>;
-  /** Whether each message notifies; null for as the settings of the reader say. */
+  /** Whether each message notifies the reader; null if the reader's settings decide. */
   notifies: boolean | null;
-  /** Whether mentions of everybody count as mentions of the reader; null for as the settings say. */
+  /** Whether wildcard mentions count as mentions of the reader; null if the reader's settings decide. */
   wildcardsNotify: boolean | null;
 }
 
@@ -134,7 +134,7 @@ export function peopleAfter(
   const people = new Map(before);
   if (event.op === 'add') people.set(event.person.user_id, personOf(event.person as unknown as RawPerson));
   else if (event.op === 'remove') {
-    // Their messages stay, and name them.
+    // The person is kept, because their messages remain and show their name.
     const person = people.get(event.person.user_id);
     if (person) people.set(person.id, { ...person, isActive: false });
   } else {

@@ -13,7 +13,7 @@ export function reactionsAfter(message: Message, event: Extract<ChatEvent, { typ
     (one) => one.user_id !== user_id || one.emoji_code !== emoji_code || one.reaction_type !== reaction_type,
   );
   if (event.op === 'remove') return others;
-  // One that is there already keeps its place.
+  // A reaction that exists already keeps its position.
   return others.length < message.reactions.length
     ? message.reactions
     : [...others, { emoji_name, emoji_code, reaction_type, user_id }];
@@ -25,8 +25,8 @@ export function withFlag(message: Message, flag: string, isSet: boolean): Messag
 }
 
 /**
- * The message with the text of an event about it. A text that was only rendered again was not edited. Of the flags, those
- * that the reader sets may be older in the event than in the message.
+ * The message with the text of an event about it. A text that was only rendered again was not edited. Flags that
+ * the reader sets are not changed, because the event may contain older values than the message.
  */
 export function withText(
   message: Message,

@@ -155,7 +155,7 @@ function withPolicy(model: Model, place: Place, policy: number): Model {
 /** The parts of the model that decide whether a conversation is muted. */
 export type Muting = Pick<Model, 'channels' | 'policies' | 'muted'>;
 
-/** Also direct messages with nobody but a muted person. `key`: of the place, where it is known. */
+/** Whether a conversation is muted. Direct messages are muted if the only other person is. `key`: that of the place. */
 export const isMuted = (model: Muting, place: Place, key?: string): boolean =>
   place.kind === 'topic'
     ? isMutedTopic(model, place, key)

@@ -135,7 +135,7 @@ export const mayChangeInRealm = (reader: Pick<Model, 'ownId' | 'people' | 'rules
 export const mayInviteAs = ({ ownId, people }: Pick<Model, 'ownId' | 'people'>, role: number): boolean =>
   role >= (people.get(ownId)?.role ?? Number.POSITIVE_INFINITY);
 
-/** Neither an administrator nor an owner may change a bot above their own role. */
+/** Whether the reader may change a bot: an administrator or its owner, unless the bot has a higher role than theirs. */
 export const mayManageBot = ({ ownId, rules, people }: Pick<Model, 'ownId' | 'rules' | 'people'>, bot: Bot): boolean =>
   (rules.isAdministrator || bot.ownerId === ownId) &&
   (people.get(bot.id)?.role ?? 0) >= (people.get(ownId)?.role ?? Number.POSITIVE_INFINITY);

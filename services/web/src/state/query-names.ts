@@ -26,7 +26,7 @@ export function resolveNames(terms: readonly Term[], names: Names): Resolved {
   const idOf = (of: NameProblem['of'], name: string): number | undefined => {
     const ids = of === 'person' ? peopleCalled(name, names) : channelsCalled(name, names);
     if (of === 'channel' && !ids.isWhole && !names.listed) isOpen = true;
-    // The server knows the addresses of people.
+    // Names with "@" are sent to the server, because the page does not have all addresses.
     else if (ids.all.length !== 1 && !(of === 'person' && name.includes('@')))
       problem ??= { of, fits: ids.all.length === 0 ? 'none' : 'several', name };
     return ids.all.length === 1 ? ids.all[0] : undefined;

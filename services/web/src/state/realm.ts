@@ -6,7 +6,7 @@ export interface PermissionRule {
   require_system_group: boolean;
   allow_nobody_group: boolean;
   allow_everyone_group: boolean;
-  /** Empty: no restriction beyond the others. */
+  /** The permitted system groups; if empty, the other fields alone decide. */
   allowed_system_groups: readonly string[];
 }
 export type PermissionLevel = 'realm' | 'stream' | 'group';

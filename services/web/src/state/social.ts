@@ -21,10 +21,10 @@ interface Presence {
   pingSeconds: number;
 }
 
-/** Other people as the reader sees them. */
+/** Statuses, presence and mutes of other people. */
 export interface Social {
   statuses: ReadonlyMap<number, Status>;
-  /** The people whose messages the reader does not want to see. */
+  /** The people whom the reader muted. */
   muted: ReadonlySet<number>;
   /** Messages that contain one of these words notify the reader. */
   alertWords: readonly string[];

@@ -30,7 +30,7 @@ export interface Outgoing {
   queueId: string;
   /** The reason why the server refused it, or why it is not sent again. Then its writer decides. */
   problem?: string;
-  /** Its id, once the server has accepted it. */
+  /** The id of the message, after the server has accepted it. */
   sentAs?: number;
 }
 

@@ -6,7 +6,7 @@ export interface Unread {
   ids: ReadonlySet<number>;
 }
 
-/** Channels and unread messages. Those of archived channels are kept aside: they count again when the channel is restored. */
+/** Channels and unread messages. Messages of archived channels are stored separately and count again after a restore. */
 export interface Unreads {
   /** The subscribed channels, without archived ones. */
   channels: ReadonlyMap<number, Channel>;
@@ -60,7 +60,7 @@ function without(before: Unreads['unread'], ids: readonly number[]): Unreads['un
   const gone = new Set(ids);
   let after: Map<string, Unread> | undefined;
   for (const [key, one] of before) {
-    // There may be many more unread messages than those that go.
+    // A conversation without removed messages is not copied, because it may have many unread messages.
     if (!ids.some((id) => one.ids.has(id))) continue;
     const left = new Set([...one.ids].filter((id) => !gone.has(id)));
     after ??= new Map(before);

@@ -6,7 +6,7 @@ import { afterSubscribing } from './view-gaps.ts';
 /** A loaded part of a narrow: consecutive messages of it. */
 export interface View {
   narrow: Narrow;
-  /** In order. */
+  /** Ids of the messages in ascending order. */
   ids: readonly number[];
   hasOldest: boolean;
   hasNewest: boolean;
@@ -110,7 +110,7 @@ const withMessages = ({ messages }: Shown, added: readonly Message[]): ReadonlyM
 export interface Reader {
   ownId: number;
   isMuted: (place: Place) => boolean;
-  /** Before the event. */
+  /** Whether a conversation was muted before the event. */
   wasMuted: (place: Place) => boolean;
 }
 

@@ -25,7 +25,7 @@ export interface Scheduled {
   id: number;
   place: Place;
   content: string;
-  /** In seconds. */
+  /** The time at which it is sent, in seconds since 1970. */
   due: number;
   hasFailed: boolean;
 }
@@ -59,7 +59,7 @@ export interface Writing {
   /** The settings of the person. */
   settings: Settings;
   topicsPolicy: TopicsPolicy;
-  /** Of the subscribed channels. */
+  /** The policies of subscribed channels, by channel. */
   topicsPolicies: ReadonlyMap<number, TopicsPolicy>;
   limits: Limits;
 }

@@ -14,7 +14,7 @@ export const chosenLanguage = (): LanguageCode | undefined => kept(chosenKey);
 
 export const chooseLanguage = (code: LanguageCode | undefined): void => store(chosenKey, code);
 
-/** Of the choice, the account and the browser, the first that names a language with a translation. */
+/** The language of the page: the chosen one, otherwise that of the account, otherwise that of the browser. */
 export function preferredLanguage(tags: readonly string[]): LanguageCode {
   return chosenLanguage() ?? kept(accountKey) ?? tags.map(languageOf).find((code) => code !== undefined) ?? 'en';
 }

@@ -1,7 +1,7 @@
 import type { English, Faults } from './catalogue.ts';
 
 interface Language {
-  /** In the language itself. */
+  /** The name of the language in this language. */
   name: string;
   direction: 'ltr' | 'rtl';
   load: () => Promise<{ texts: English }>;

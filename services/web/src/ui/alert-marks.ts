@@ -1,4 +1,4 @@
-/** Their texts do not belong to the message, or are not words. */
+/** Selector of elements whose text is no part of the message, or contains no words. */
 const unmarked = 'math, time, button, .emoji';
 
 /** Marks the alert words of the reader in a message. Only the text is divided: no HTML is made of it. */
@@ -32,7 +32,7 @@ export function placesOf(text: string, words: readonly string[]): [from: number,
       if (!isLetter(at - 1) && !isLetter(at + wanted.length)) places.push([at, at + wanted.length]);
     return places;
   });
-  // Of words that overlap, the first and longest one counts.
+  // If found words overlap, the first one is marked; if they begin at the same place, the longest.
   const sorted = found.sort(([a, endA], [b, endB]) => a - b || endB - endA);
   let end = 0;
   return sorted.filter(([from, to]) => {
@@ -42,6 +42,6 @@ export function placesOf(text: string, words: readonly string[]): [from: number,
   });
 }
 
-/** In lower case, with every character at its place. */
+/** The text in lower case with the same length: characters whose lower case has another length stay unchanged. */
 const lowered = (text: string): string =>
   Array.from(text, (one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join('');

@@ -6,7 +6,7 @@ import { useSelected, useSession } from './session-context.tsx';
 import { useForm } from './use-form.ts';
 import { useTask } from './use-task.ts';
 
-/** As the server limits them. */
+/** Maximum length of an alert word, the same as in the server. */
 const maxLength = 100;
 
 /** The words that notify the person when a message contains them. */

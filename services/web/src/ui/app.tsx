@@ -62,7 +62,7 @@ function Frame() {
   const follow = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    // Also if the link leads to the page on screen.
+    // The sidebar is closed even if the link leads to the page on screen.
     setOpen(false);
     const href = link.getAttribute('href') ?? '';
     const target = targetOfLink(href);

@@ -17,7 +17,7 @@ interface BotListProps {
   bots: readonly Bot[];
   /** At most this many are shown, and a field beside the list finds the others by name. Without it, all are shown. */
   shown?: number;
-  /** For a list without bots. */
+  /** The text that is shown if there are no bots. */
   empty: string;
 }
 

@@ -14,7 +14,7 @@ interface ChooserProps<C extends Choice> {
   placeholder: string;
   choicesFor: (text: string) => readonly C[];
   onChoose: (choice: C) => void;
-  /** More than one lays the choices out as a grid of pictures. */
+  /** Number of columns. If there are several, the choices are shown as a grid of pictures. */
   columns?: number;
 }
 

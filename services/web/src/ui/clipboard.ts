@@ -4,7 +4,7 @@ export async function copy(text: string): Promise<void> {
   const focused = document.activeElement;
   const box = document.createElement('textarea');
   box.value = text;
-  // Nothing outside of an open dialog can be selected.
+  // The box is added to the open dialog, if there is one, because text outside of it cannot be selected.
   (focused?.closest('dialog') ?? document.body).append(box);
   box.select();
   document.execCommand('copy');

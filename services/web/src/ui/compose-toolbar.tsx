@@ -15,7 +15,7 @@ const icons = {
   clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zm0-14v5l3.5 2',
 };
 
-/** For the text of every message that is written. */
+/** The toolbar for the text of a message. */
 export function Tools({ isPreview, onPreview, onFiles, onEmoji }: ToolsProps) {
   const files = useRef<HTMLInputElement>(null);
   return (

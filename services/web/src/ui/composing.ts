@@ -10,7 +10,7 @@ export const isOfInputMethod = ({ isComposing, keyCode }: Pick<KeyboardEvent, 'i
 
 type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'isComposing' | 'keyCode'>;
 
-/** Whether a key sends a text: Enter if it is meant to, and Ctrl+Enter always. Only an Enter asks for the choice. */
+/** Whether a key sends a text: Ctrl+Enter, and Enter if `enterSends` returns true. It is called for Enter only. */
 export const isSendKey = (event: Key, enterSends: () => boolean): boolean =>
   event.key === 'Enter' &&
   !isOfInputMethod(event) &&

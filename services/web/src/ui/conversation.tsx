@@ -25,7 +25,7 @@ interface ConversationProps {
   /** The message at which the conversation opens. */
   near?: number | undefined;
   empty?: string;
-  /** Stands below the title. */
+  /** Content below the title. */
   children?: ReactNode;
 }
 
@@ -52,7 +52,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
     const isThere = known && entry.place && !isOnScreen && covers(known, entry.place.id);
     const { channels, archived } = session.state.model;
     const isFollowed = !('channelId' in narrow) || channels.has(narrow.channelId) || archived.has(narrow.channelId);
-    // Without a subscription, messages have arrived of which the view knows nothing.
+    // Without a subscription, the client receives no events of the channel, so messages may be missing in the view.
     if (known && (!isFollowed || (!isThere && (start !== undefined || lacksPlace(session.state, known)))))
       void session.open(narrow, start, start !== undefined && !entry.place);
     composeIsShown(key);

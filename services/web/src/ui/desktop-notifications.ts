@@ -28,7 +28,7 @@ async function isOnScreen(ownId: number, { shownIn }: Alert): Promise<boolean> {
   return shownIn.some((key) => names.has(readingName(ownId, key)));
 }
 
-/** The other tabs learn that this list is read here, while it is on screen with the focus. */
+/** Holds a lock while this list is on screen and has the focus. It shows the other tabs that the list is read here. */
 export function useReadingLock(ownId: number, narrow: Narrow): void {
   const name = readingName(ownId, keyOf(narrow));
   useEffect(() => {
@@ -81,7 +81,7 @@ function titleFor(model: Directory, { message, place }: Alert): string {
 class Notifier {
   readonly #session: Session;
   readonly #open: (alert: Alert) => void;
-  /** By message. */
+  /** Shown notifications by the id of their message. */
   readonly #shown = new Map<number, Notification>();
 
   constructor(session: Session, open: (alert: Alert) => void) {

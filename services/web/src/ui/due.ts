@@ -11,7 +11,7 @@ const padded = (value: number): string => String(value).padStart(2, '0');
 /** A time as inputs of the type `datetime-local` take it: in the zone of the person. */
 export const localInput = (date: Date): string => parts(date).join('T');
 
-/** In seconds; `undefined` if it is no time to come. */
+/** The time in seconds since 1970; undefined if it is invalid or not in the future. */
 export function dueOf(input: string, now: number): number | undefined {
   const time = new Date(input).getTime();
   return time > now ? Math.floor(time / 1_000) : undefined;

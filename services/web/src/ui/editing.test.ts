@@ -4,7 +4,7 @@ import { edit, takesFocus } from './editing.ts';
 test('a text box takes the focus once for each edit', () => {
   edit(1);
   expect([takesFocus(2), takesFocus(1), takesFocus(1)]).toEqual([false, true, false]);
-  // A key that asks for the same edit again.
+  // A key that starts the same edit again.
   edit(1);
   expect(takesFocus(1)).toBe(false);
   edit(2);

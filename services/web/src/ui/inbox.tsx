@@ -108,7 +108,7 @@ interface LineProps {
 
 /** The entry of a button will disappear: the focus goes to the button of the next one, or to the heading. */
 function leadFocusOn(button: HTMLElement): void {
-  // Entries before may be about to disappear, too.
+  // Marks the button, because the focus must not move to an entry that will disappear too.
   button.dataset.isDone = 'true';
   if (document.activeElement !== button) return;
   const page = button.closest('main');

@@ -31,7 +31,7 @@ export function useFollow(): Lead<boolean> {
     if (activeElement?.id !== 'compose') keepFocusFrom(keyOf(to));
     // The row of the edited message may have left the page with the focus.
     if (activeElement === null || activeElement === body) editAgain();
-    // It would send to the old place.
+    // The open dialog for scheduling would send to the old place.
     closeScheduling();
     void navigate({ ...linkTo(to, near), replace: true });
     return true;

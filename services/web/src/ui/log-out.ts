@@ -5,7 +5,7 @@ import { isLoggingOut, onLogOut } from '../session/login.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
-/** For forms that log out at once. This browser then forgets the texts that it keeps of the account. */
+/** Returns a function for forms that log out at once. It deletes the texts of the account in this browser. */
 export function useLogOut(): () => void {
   const session = useSession();
   return () => {

@@ -37,7 +37,7 @@ export function MessageEditor({ message, onClose: close }: EditorProps) {
   const warnings = useWarnings(edit?.text ?? '', place);
   const length = edit?.text.length;
   useLayoutEffect(() => (length === undefined ? awaitText(message.id) : undefined), [length === undefined]);
-  // Before the next key.
+  // A layout effect sets the focus before the browser handles the next key.
   useLayoutEffect(() => {
     if (length === undefined || !takesFocus(message.id)) return;
     box.current?.focus();
@@ -143,7 +143,7 @@ function useEdit(messageId: number, place: Place, onClose: () => void) {
     if (kept) change({ ...kept, base, isOutdated });
   };
   const save = async (saved: Edit): Promise<void> => {
-    // As the server stores it.
+    // The text is trimmed like in the server.
     const sent = saved.text.trimEnd().replace(/^\n+/, '');
     if (saved.text === saved.base || sent === saved.base) return onClose();
     setSaving(true);

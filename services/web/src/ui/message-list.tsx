@@ -50,7 +50,7 @@ export const MessageList = memo(function MessageList({
   const items = list.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   const { scrollOffset } = list;
-  // Before the next effect, which needs the message at the top.
+  // This hook must stand before the next effect, which uses the message at the top.
   useSeen(list, rows, narrow, isAnchored);
   useEffect(() => {
     // The list finds its anchor by its index, which an older page would change.
@@ -159,7 +159,7 @@ function useCurrent(
   const [wanted, setWanted] = useState<number>();
   useEffect(() => setCurrent(near), [near]);
   const indexOf = (id: number | undefined): number => rows.findIndex((row) => isRowOf(row, id));
-  /** Messages on their way follow. */
+  /** The index of the last row with a stored message. Messages that are being sent follow. */
   const last = rows.findLastIndex(({ message }) => message);
   useEffect(() => {
     if (wanted !== undefined && focusMessage(wanted)) setWanted(undefined);

@@ -59,7 +59,7 @@ export default function Move({ place, messageId }: MoveProps) {
     void task.run(async () => {
       const isMoved = await closeAfter(move, entriesFromNow());
       const isShown = session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
-      // If messages stay, the page does not follow by itself.
+      // If messages remain in the old topic, the page does not navigate to the new one by itself.
       if (isMoved && isShown && scope !== 'change_one') leadOn(place, target, messageId);
     }, t('saved'));
   };
@@ -110,7 +110,7 @@ function useMessageToMove(place: Place, messageId: number | undefined): () => Pr
   const ask = (): Promise<readonly number[]> => {
     if (asked.current) return asked.current;
     const answer = actions.newestOf(place, remembered);
-    // The next move asks again.
+    // After a failure, the next move repeats the request.
     answer.catch(() => {
       asked.current = undefined;
     });

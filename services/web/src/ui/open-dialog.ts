@@ -5,7 +5,7 @@ import type { Status } from '../state/social.ts';
 import { isOfInputMethod } from './composing.ts';
 
 export type Dialog =
-  /** `part` is scrolled to. */
+  /** `part`: the part of the dialog that is scrolled into view. */
   | { name: 'drafts'; part?: 'scheduled' }
   | { name: 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
   /** `text` is put into the compose box of the chosen conversation. */
@@ -21,7 +21,7 @@ export type Dialog =
   | { name: 'status'; draft?: Status }
   | { name: 'remind' | 'delete' | 'history' | 'readers'; messageId: number }
   | { name: 'log out'; isEverywhere: boolean }
-  /** `nth` counts the pictures of the message. */
+  /** `nth`: the index of the picture in the message. */
   | { name: 'picture'; messageId: number; nth: number };
 
 let current: Dialog | undefined;
@@ -71,7 +71,7 @@ export function closeAtEscape(event: KeyboardEvent): void {
 export function closeScheduling(): void {
   if (current?.name === 'schedule') closeDialog();
 }
-/** Also while its code is being loaded. */
+/** Whether a dialog is open, or its code is being loaded. */
 export const isDialogOpen = (): boolean => current !== undefined;
 
 function change(dialog: Dialog | undefined): void {

@@ -30,7 +30,7 @@ export function Invitations() {
   const { client } = useSession();
   const fetch = useCallback(async () => (await client.getInvites()).invites, [client]);
   const { data: all, loading, change } = useLoaded(fetch);
-  /** Of all invitations: the one that it was about may be gone after it. */
+  /** One task for all invitations, because the invitation of an action may disappear from the list after it. */
   const task = useTask();
   const isByMail = useSelected(({ model }) => may(model, 'can_invite_users_group'));
   return (

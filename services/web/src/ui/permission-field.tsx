@@ -27,7 +27,7 @@ interface PermissionFieldsProps {
   /** Undefined for a permission that the server does not have. */
   holdersOf: (name: string) => GroupSetting | undefined;
   mayChange?: (name: string) => boolean;
-  /** Asks the server. */
+  /** Sends the changes to the server. */
   onSave: (changes: Readonly<Record<string, Change>>) => Promise<unknown>;
 }
 
@@ -61,7 +61,7 @@ type Custom = Exclude<GroupSetting, number>;
 const asCustom = (value: GroupSetting): Custom =>
   typeof value === 'number' ? { direct_members: [], direct_subgroups: [value] } : value;
 
-/** As the server stores it: a single group is no list. */
+/** The value in the form that the server stores: a single group is stored as its id, not as a list. */
 function asStored(value: GroupSetting): GroupSetting {
   if (typeof value === 'number' || value.direct_members.length > 0) return value;
   const [group, ...others] = value.direct_subgroups;

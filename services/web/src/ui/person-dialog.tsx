@@ -117,7 +117,7 @@ function PresenceOf({ userId }: { userId: number }) {
   );
 }
 
-/** Nothing, if there is no value. */
+/** A name and its value. Renders nothing if there is no value. */
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   if (!children) return null;
   return (

@@ -19,7 +19,7 @@ export interface Entry {
 }
 
 const maxPlaces = 100;
-/** By entry, the one that was left last at the end. */
+/** Places by history entry, in the order in which the entries were left. */
 const places = new Map<string, ReaderPlace>();
 
 export function keepPlace({ name }: Entry, place: ReaderPlace): void {

@@ -104,7 +104,7 @@ interface LineProps {
   directory: Directory;
   conversation: Conversation;
   unread: number;
-  /** As dates write it. */
+  /** The present date, in the format of `Date.toDateString`. */
   today: string;
 }
 

@@ -1,5 +1,5 @@
 interface SearchFieldProps {
-  /** Also its placeholder. */
+  /** The label of the field, which is its placeholder too. */
   label: string;
   text: string;
   onChange: (text: string) => void;

@@ -40,7 +40,7 @@ function useResolved(q: string): ReturnType<typeof resolveNames> {
     const settle = (): void => setSettled(true);
     channelList.need().then(settle, settle);
   }, [channelList]);
-  // If the list could not be loaded, the known channels have to do.
+  // If the list of channels could not be loaded, only known channels are used.
   const listed = directory.listed ?? (isSettled ? noChannels : undefined);
   return resolveNames(termsOfText(q), { ...directory, listed });
 }
@@ -79,7 +79,7 @@ function useSearchSuggestions(text: string, chips: readonly Term[]): SearchSugge
 
 interface ChipsProps {
   chips: readonly Term[];
-  /** Receives the remaining ones. */
+  /** Called with the remaining terms. */
   onRemove: (left: readonly Term[]) => void;
 }
 

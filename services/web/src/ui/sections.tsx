@@ -1,6 +1,6 @@
 interface SectionsProps<T extends string> {
   title: string;
-  /** Their labels, by name. */
+  /** The names of the sections with their labels. */
   names: readonly (readonly [name: T, label: string])[];
   current: T;
   onChoose: (name: T) => void;

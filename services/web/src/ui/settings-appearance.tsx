@@ -61,7 +61,7 @@ function LanguageField() {
   const choose = (code: LanguageCode | undefined): void =>
     void task.run(async () => {
       chooseLanguage(code);
-      // A server of an earlier release knows fewer languages; the choice holds in this browser anyway.
+      // A server of an earlier release may refuse a new language. The choice is stored in this browser anyway.
       if (code !== undefined) await client.updateSettings({ default_language: code }).catch(isRefusal);
       location.reload();
     });

@@ -102,7 +102,7 @@ interface ChoicesProps {
   task: Task;
 }
 
-/** Settings that are on or off. */
+/** Renders check boxes for settings that are on or off. */
 function Choices({ all, task }: ChoicesProps) {
   const { client } = useSession();
   const settings = useSelected(({ model }) => model.writing.settings);

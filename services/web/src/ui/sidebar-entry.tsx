@@ -11,9 +11,9 @@ interface EntryProps {
   label: string;
   unread: number;
   color?: string;
-  /** Stands before the count, in small letters. */
+  /** A text before the count, in small letters. */
   hint?: string;
-  /** Whose presence and status stand beside the label. */
+  /** The user whose presence and status are shown beside the label. */
   userId?: number | undefined;
 }
 

@@ -27,7 +27,7 @@ export function useReaderScrolls(element: Element | null, onScroll: () => void):
 }
 
 interface Target {
-  /** Where the list will be, in pixels. */
+  /** Returns the scroll offset that the list will have, in pixels. */
   offset: () => number;
   go: () => void;
   isThere: () => boolean;
@@ -95,7 +95,7 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
       const { current } = target;
       const isThere = current?.isThere() ?? false;
       stable = isThere ? stable + 1 : 0;
-      // Without a target, too, the list arrives in a frame: scroll events precede it, so the list knows its offset.
+      // Even without a target, the list arrives in a frame: scroll events precede frames, so its offset is up to date.
       if (!current || stable >= stableFrames || performance.now() > until) {
         target.current = undefined;
         setArrivedAt(wanted);
@@ -112,7 +112,7 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
     target.current.go();
     setArrivedAt('');
   };
-  /** The list learns its offset some time after it was scrolled. */
+  /** The scroll offset. It is read from the target or the element, because the list updates its own offset later. */
   const offset = (): number | undefined => target.current?.offset() ?? list.scrollElement?.scrollTop;
   return { isArrived, offset, stay, goToEnd };
 }

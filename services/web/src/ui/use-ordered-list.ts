@@ -13,7 +13,7 @@ export interface Place {
 interface OrderedList<T> extends Loaded<readonly T[]> {
   /** The result of the last change of the list itself. */
   task: Task;
-  /** Changes the list itself. */
+  /** Changes the list itself: adds, removes or moves an entry. */
   edit: (work: () => Promise<unknown>, done: string) => void;
   placeOf: (at: number) => Place;
 }

@@ -8,8 +8,8 @@ import { useSelected, useSession } from './session-context.tsx';
 export type List = Virtualizer<HTMLDivElement, Element>;
 
 /**
- * Pixels of the list below the visible part. From the sizes that the list knows: asking the element would make the browser
- * arrange the page at once.
+ * Number of pixels of the list below the visible part. Computed from sizes that the list has measured, because reading
+ * them from the element would force the browser to compute the layout.
  */
 export const belowOf = (list: List, offset = list.scrollOffset ?? 0): number =>
   list.getTotalSize() - offset - (list.scrollRect?.height ?? 0);
@@ -20,7 +20,7 @@ export const topIndexOf = (list: List, offset = list.scrollOffset ?? 0): number 
 
 /**
  * Marks visible messages as read while the window has the focus, if the settings of the reader permit it. Before the list
- * `isAnchored`, it may not know its offset.
+ * `isAnchored`, its offset may be outdated.
  */
 export function useSeen(list: List, rows: readonly Row[], narrow: Narrow, isAnchored: boolean): void {
   const session = useSession();

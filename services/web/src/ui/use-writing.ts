@@ -30,7 +30,7 @@ export function useWriting(draft: DraftBox) {
     setPreview,
     /** Attributes of the element on which files are dropped. */
     dropTarget: { onDragOver, onDrop },
-    /** Attributes of the tools. */
+    /** Properties of the toolbar. */
     tools: {
       isPreview,
       onPreview: () => setPreview(!isPreview),

@@ -213,7 +213,7 @@ interface AddFormProps {
   initial?: string;
   /** Returns whether it was added. */
   onAdd: (text: string, detail: string) => Promise<boolean>;
-  /** Called when it was added, unless something else was typed meanwhile. */
+  /** Called after the text was added, unless another text was typed meanwhile. */
   onDone?: () => void;
 }
 
@@ -227,7 +227,7 @@ function AddForm({ keptAs, label, detail, action = t('add'), fullAction, initial
     const isAdded = await onAdd(text.trim(), more.trim());
     setBusy(false);
     if (!isAdded) return;
-    // Keep the text that was typed meanwhile.
+    // Text that was typed meanwhile is kept.
     if ((box.current?.value ?? text) === text) onDone?.();
     if ((keptField(keptAs) ?? initial) === text) setText('');
     if (keptField(`${keptAs} more`) === more) setMore('');

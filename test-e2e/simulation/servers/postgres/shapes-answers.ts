@@ -75,7 +75,7 @@ export const answerShapes: Shape[] = [
       return rowsOf({ fingerprint, answer: JSON.parse(answer), first_number: null, id_offset: null, is_old: false });
     },
   ],
-  // There is no standby that the answer would have to reach.
+  // There is no standby, so the message that waits for one has no effect.
   [/^SELECT pg_logical_emit_message/, () => changed(1)],
   // A schedule is shorter than the retention of answers.
   [/^DELETE FROM "(\w+)"\."idempotency" WHERE/, () => changed(0)],

@@ -109,7 +109,7 @@ function versionsOf(tx: Transaction, realm: unknown, keys: string[]): Record<str
   return Object.fromEntries(keys.map((key) => [key, versionOf(tx, realm, key)]));
 }
 
-/** Its start: it keeps its data when it is started again, so that what consumers remember stays true. */
+/** The start of the server. It is constant, because the data survives a restart and cached data of consumers stays valid. */
 export const startOfStandIn = 'the stand-in';
 
 export const consumerShapes: Shape[] = [

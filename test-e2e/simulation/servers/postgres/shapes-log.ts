@@ -79,16 +79,16 @@ const versionBase = (epoch: number): number => ((epoch - 1) % 100) * 10_000;
 export const versionOf = (tx: Transaction, realm: unknown, key: string): number =>
   storedVersion(tx, realm, key) + versionBase(clockOf(tx, realm)?.epoch ?? 1);
 
-const staleKey = (tx: Transaction, realm: unknown, basis: Record<string, number>): string | undefined =>
-  Object.entries(basis).find(([key, version]) => versionOf(tx, realm, key) !== version)?.[0];
+const staleKey = (tx: Transaction, realm: unknown, expected: Record<string, number>): string | undefined =>
+  Object.entries(expected).find(([key, version]) => versionOf(tx, realm, key) !== version)?.[0];
 
 async function append(call: Call) {
   const { tx, values, role } = call;
-  const [realm, basis, bumps, source, events] = values;
+  const [realm, expected, bumps, source, events] = values;
   if (source !== role) throw new PostgresError('42501', `natter_${role} is not the source ${source}`);
   await tx.lock(`${clockTable} ${realm}`);
   if (!clockOf(tx, realm)) throw new PostgresError('NT404', `no clock for realm ${realm}`);
-  const stale = staleKey(tx, realm, JSON.parse(String(basis)));
+  const stale = staleKey(tx, realm, JSON.parse(String(expected)));
   if (stale !== undefined) throw new PostgresError('NT409', `basis changed: ${stale}`);
   for (const key of new Set(listOf<string>(bumps)))
     tx.put(versionTable, `${realm} ${key}`, { version: storedVersion(tx, realm, key) + 1 });
@@ -97,6 +97,7 @@ async function append(call: Call) {
 
 interface Item {
   realm_id: number;
+  /** The expected versions. */
   basis: Record<string, number>;
   events: { type: string }[];
 }

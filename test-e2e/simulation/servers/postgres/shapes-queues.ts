@@ -25,7 +25,7 @@ const aliveAt = (tx: Transaction): number => (tx.get(aliveTable, '')?.at as numb
 
 const isAhead = ({ tx, server }: Call): boolean => aliveAt(tx) > server.now();
 
-/** The condition `lives` of event-queue. */
+/** Whether a queue has not expired; the same condition as `lives` of event-queue. */
 function lives(call: Call, queue: QueueRow, outageSeconds: unknown): boolean {
   const { tx, server } = call;
   const at = aliveAt(tx);

@@ -23,7 +23,7 @@ const postingRulesSchema = z.object({
   message_retention_days: z.int().nullable(),
   creator_id: z.int().nullable(),
   permissions: channelPermissionsSchema,
-  /** Active users only. */
+  /** The active users among the subscribers. */
   subscribers: z.union([z.object({ ids: z.array(z.int()) }), z.object({ offset: z.int(), bits: z.string() })]),
 });
 export type PostingRules = z.infer<typeof postingRulesSchema>;

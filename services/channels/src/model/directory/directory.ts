@@ -185,7 +185,7 @@ export class Directory {
     return holder;
   }
 
-  /** From below: the members of groups without this user are not needed. */
+  /** Searches from the user's direct groups to the groups that contain them, so other groups are not expanded. */
   private groupsOf(userId: number): number[] {
     const reached = new Set<number>();
     for (const group of this.groups.values()) if (group.isActive && group.members.has(userId)) reached.add(group.id);

@@ -72,7 +72,7 @@ export class UserSet implements Iterable<number> {
     return new UserSet(this.numbers).addAll(this);
   }
 
-  /** Equal for sets with the same users. */
+  /** A key that is equal for sets with the same users. */
   get key(): string {
     const end = this.words.findLastIndex((word) => word !== 0) + 1;
     return Buffer.from(this.words.buffer, 0, end * 4).toString('latin1');

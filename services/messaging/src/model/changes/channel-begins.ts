@@ -6,8 +6,8 @@ const firstRow = z.object({ first: z.number().nullable() });
 
 /**
  * After messages were removed from a channel, emits its first message for the channels service, if that has changed.
- * Removals from a channel are serialized, so that each sees the results of earlier ones. Sends are not: the event says
- * after which number they may be missing.
+ * Removals from a channel are serialized, so that each reads the results of earlier ones. Sends are not: the event
+ * contains the number after which sends may be missing.
  */
 export async function emitChannelBegins(work: Work, channelId: number, removedIds: readonly number[]): Promise<void> {
   await lockFor(work, 'channel-begin', channelId);

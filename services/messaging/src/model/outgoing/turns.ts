@@ -3,17 +3,17 @@ import { Counts, FairQueue } from '@natter/database';
 
 const atOnce = 16;
 const atOncePerRealm = atOnce / 2;
-/** Fetches of a realm that one requester causes, so that others have turns whatever the requester asks for. */
+/** Maximum number of running fetches of one requester, so that turns are left for other requesters. */
 const atOncePerRequester = atOncePerRealm / 2;
-/** Fetches of a realm from one host, so that a host that does not answer leaves turns for others. */
+/** Maximum number of running fetches from one host, so that a host without answers leaves turns for others. */
 const atOncePerHost = atOncePerRequester / 2;
 const maxWaiting = 400;
 const maxWaitingPerRealm = maxWaiting / 2;
 const maxWaitingPerRequester = maxWaitingPerRealm / 2;
-/** Longer than a fetch takes, with its own limit. */
+/** A turn ends after this time; longer than the time limit of a fetch. */
 const longestTurnMs = 15_000;
 
-/** Too many fetches wait. Nothing was fetched, so this tells nothing of the address. */
+/** The error if too many fetches wait. The address was not requested, so the error must not be stored for it. */
 export class Busy extends Error {}
 
 interface Fetched {
@@ -127,7 +127,7 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
   }
 }
 
-/** Takes from the first line that gives something. What remains in it waits behind the other lines; empty ones end. */
+/** Takes a fetch from the first line that has one which may run. The line then moves to the end, or ends if it is empty. */
 function takeInTurn<K, L, T>(
   lines: Map<K, L>,
   sizeOf: (line: L) => number,

@@ -11,8 +11,8 @@ const arraysOf = ({ channelIds, userIds }: Ended) =>
   [sql.array([...userIds], 'int4'), sql.array([...channelIds], 'int4')] as const;
 
 /**
- * Periods of one user in one channel that are kept, beside a current one: all who ask for the receivers of a message
- * read them.
+ * Maximum number of ended periods of one user in one channel. Every look-up of the receivers of a message reads all
+ * periods.
  */
 const mostPeriods = 100;
 
@@ -26,12 +26,12 @@ export async function boundPeriods(work: Work, ended: Ended): Promise<void> {
   await forgetOldest(work, ended);
 }
 
-/** Longer periods, counted in events, are kept: few of them can be made. */
+/** Length of a period in events. Longer periods are kept, because a user cannot make many of them. */
 const shortPeriod = 100_000;
 
 /**
- * Periods during which nothing was sent or moved to the channel go, except the only one of a user, which tells that they
- * were in the channel.
+ * Deletes periods during which no message was sent or moved to the channel. The earliest period of a user is kept,
+ * because it shows that the user was in the channel.
  */
 async function dropEmpty(work: Work, ended: Ended): Promise<void> {
   const { number } = ended;

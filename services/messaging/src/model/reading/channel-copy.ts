@@ -91,5 +91,5 @@ export function channelNamed(executor: Executor, realmId: number, name: string):
     ORDER BY rank, channel_id LIMIT 1`);
 }
 
-/** Without leading zeros, as an id is written. */
+/** Whether a text is the decimal form of an id, without leading zeros. */
 const isId = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= maxId;

@@ -4,7 +4,7 @@ import { sql } from '@natter/database';
 import { z } from 'zod';
 import { createHtmlDiff } from './html-diff.ts';
 
-/** One change of a message: the previous values; null if it did not change the value. */
+/** One change of a message. The previous values are null if the change did not affect them. */
 const editRow = z.object({
   message_id: z.number(),
   user_id: z.number(),

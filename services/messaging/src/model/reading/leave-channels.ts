@@ -8,8 +8,8 @@ type Ids = readonly number[];
 const userRow = z.object({ user_id: z.number() });
 
 /**
- * What one transaction does for users who leave, in messages that become read; a user costs as much as some messages.
- * Thousands of users, or bots, may leave at once, each with thousands of unread messages.
+ * Maximum work of one transaction for users who leave, as a number of messages that become read. Each user counts as
+ * `perUser` messages. Thousands of users or bots may leave at once, each with thousands of unread messages.
  */
 const budget = 10_000;
 const perUser = 250;
@@ -27,7 +27,7 @@ export async function leaveChannels(work: Work, number: number, channelIds: Ids,
   while (done < left.length && (spent.get(work) ?? 0) < budget) {
     const count = await readWhatIsLeft(work, left[done] as number, { number, channelIds }, budget);
     spent.set(work, (spent.get(work) ?? 0) + perUser + count);
-    // There may be more than the budget.
+    // If the count reaches the budget, the user may have more unread messages.
     if (count < budget) done++;
   }
   await store(work, { number, channelIds }, left.slice(done));

@@ -56,7 +56,7 @@ export interface ExtraRows {
 export interface ExtrasShownAs {
   unknown: ReadonlyMap<number, UnknownUser>;
   allowEmptyTopic: boolean;
-  /** Set for a reader without an account. */
+  /** Defined only for a reader without an account. */
   spectator: { host: string } | undefined;
 }
 

@@ -116,9 +116,9 @@ export async function messageObjects(
   shown: ShownAs,
 ): Promise<MessageObject[]> {
   if (messageIds.length === 0) return [];
-  // Not as one statement: converting long texts to JSON and back takes three times as long.
+  // The message rows are read in a separate statement: converting long texts to JSON and back takes three times as long.
   const rows = [...(await executor.any(rowsOf(viewer, messageIds, shown)))];
-  // Not looked up again: a message that is deleted meanwhile would have no sender.
+  // The participants are taken from the rows. A second look-up of a message that was deleted meanwhile would find none.
   const participants = [...new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]))];
   const among = sql.fragment`SELECT unnest(${sql.array(participants, 'int4')})`;
   const beside = besideRows(viewer, messageIds, shown, among);
@@ -218,7 +218,7 @@ function flagsOf(row: Omit<FullRow, 'id'>): string[] {
   ];
 }
 
-/** The topic that a client gets, which may not know the empty one. */
+/** The topic for a client. A client that does not support the empty topic gets its display name. */
 const topicOf = ({ topic, channel_id }: Pick<FullRow, 'topic' | 'channel_id'>, shown: ShownAs): string =>
   topic === '' && channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : topic;
 

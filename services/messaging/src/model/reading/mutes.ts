@@ -15,9 +15,10 @@ const perTransaction = 5_000;
 const waitingMutes = 1_000;
 
 /**
- * The event contains the whole list: new entries begin a period here, missing ones end it. Sends use the periods, so those that
- * were decided before say the opposite of what holds after the event: they are corrected in further transactions. None is
- * committed after the first one, because it stores that the mutes changed (`mute_change`), and the last number up to then.
+ * Applies an event with the whole list of muted users: a new entry begins a period, a missing one ends it. Sends use the
+ * periods, so messages that were sent between the event and this transaction have the wrong state. Further transactions
+ * correct them. No such message is committed after this transaction, because it stores the change (`mute_change`) with
+ * the last number of the log.
  */
 export async function mutesChanged(work: Work, event: Muted, number: number): Promise<Handled> {
   if (await correctEarlier(work)) return 'unfinished';

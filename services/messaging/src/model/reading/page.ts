@@ -12,7 +12,7 @@ const idRow = z.object({ id: z.number() });
 
 export interface PageWanted {
   anchor: number | string;
-  /** For the anchor `date`, in seconds since 1970. */
+  /** Seconds since 1970; only for the anchor `date`. */
   date?: number | undefined;
   includeAnchor: boolean;
   before: number;
@@ -162,7 +162,7 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
   return row?.id;
 }
 
-/** Undefined if nothing is wanted. */
+/** The query for ids of messages that match `selection`; undefined if its limit is 0. */
 async function idsBeside(reader: Reader, scope: Scope, selection: Selection): Promise<IdQuery | undefined> {
   const { where, order, limit } = selection;
   const { meta, actor } = reader;
@@ -194,7 +194,7 @@ export async function select(executor: Executor, scope: Scope, selection: Select
   return rows.map((row) => row.id);
 }
 
-/** Those of the messages that belong to the scope, ascending. */
+/** The ids that belong to the scope, in ascending order. */
 export const selectAmong = (executor: Executor, scope: Scope, ids: readonly number[]): Promise<number[]> =>
   select(executor, scope, {
     where: sql.fragment`m.id = ANY(${sql.array([...ids], 'int8')})`,

@@ -14,7 +14,7 @@ export interface Readable {
    * with a protected history, and those that are still open to them.
    */
   received: Ids;
-  /** Over a message `m`: whether its channel is open to the reader without a subscription. */
+  /** SQL condition on a message `m`: whether its channel is open to the reader without a subscription. */
   isOpen: Fragment;
 }
 
@@ -26,12 +26,12 @@ const knownRow = z.object({
 });
 const idRow = z.object({ channel_id: z.number() });
 
-/** Up to this number the planner sees the ids of open channels; more are looked up for each message. */
+/** Up to this number, the query contains the ids of open channels. If there are more, it looks up each message's. */
 const maxListed = 250;
 
 /**
- * Over a channel `c`: whether this reader may read it without a subscription. Without an account, what
- * `isOpenToSpectators` tells of one channel.
+ * SQL condition on a channel `c`: whether this reader may read it without a subscription. For a reader without an
+ * account, it has the same result as `isOpenToSpectators`.
  */
 const isOpenTo = (actor: Pick<Actor, 'role'> | undefined): Fragment => {
   if (!actor) return sql.fragment`(c.is_web_public AND NOT c.is_archived)`;
@@ -60,7 +60,7 @@ export async function readableBy(
   };
 }
 
-/** Over a message `m`: whether its channel is public, or web-public. */
+/** SQL condition on a message `m`: whether its channel is public, or web-public. */
 export async function isIn(executor: Executor, realmId: number, kind: 'public' | 'web-public'): Promise<Fragment> {
   const condition = kind === 'public' ? sql.fragment`NOT c.is_private` : sql.fragment`c.is_web_public`;
   return isAmong(realmId, condition, await executor.any(openIds(realmId, condition)));

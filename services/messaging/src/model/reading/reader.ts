@@ -42,6 +42,6 @@ export interface Reader {
   access: ChannelAccess;
   /** Decides with the users whom the reader may not see. */
   decideSeeing: <R>(decide: (hidden: ReadonlySet<number>) => Promise<R>) => Promise<R>;
-  /** Read once, when it is first needed. */
+  /** Reads the channels that the reader may read, once, when they are first needed. */
   readable: () => Promise<Readable>;
 }

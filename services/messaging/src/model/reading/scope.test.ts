@@ -46,7 +46,7 @@ test('the channels of named messages are looked up several at once, up to a boun
   const ids = Array.from({ length: 500 }, (_, index) => index + 1);
   const readable = await access.readableAmong(actorOf(roles.member), meta, ids);
   expect([...readable]).toEqual(ids.slice(0, 100).filter((id) => id !== 3));
-  // One of them was outdated.
+  // One cached channel was outdated and was read again.
   expect(looked).toEqual({ calls: 101, atOnce: 10, queries: 10 });
   const most = await access.readableAmong(actorOf(roles.member), meta, ids, 300);
   expect([...most]).toEqual(ids.slice(0, 300).filter((id) => id !== 3));

@@ -24,9 +24,9 @@ export interface Scope {
   isPlain: boolean;
   /** Whether the conditions apply to the feed as a whole: its pages are merged from pages of each conversation. */
   isFeed: boolean;
-  /** Where its unread messages are. */
+  /** The source of unread messages in the scope. */
   unreadAmong: UnreadAmong;
-  /** Over an unread message `m`: whether it may be the first one. */
+  /** SQL condition on an unread message `m`: whether it may be the first unread message. */
   mayBeFirstUnread: Fragment;
   /** The searches of the narrow, for highlighting. */
   search: Search | undefined;
@@ -56,7 +56,7 @@ export async function scopeOf(
         : await conditionOf(reader, term, channels);
     if (condition) narrowing.push(term.negated ? sql.fragment`NOT coalesce(${condition}, false)` : condition);
   }
-  // If a narrow is limited to a channel.
+  // The first channel that a positive term names, if any.
   const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
   const access =
     among && !named
@@ -130,7 +130,7 @@ async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: r
 
 /** The newest stars whose channels are looked up for each page of starred messages. */
 const checkedStars = 5_000;
-/** As many as of a request that stars messages. */
+/** Maximum number of channels that are looked up, the same as for a request that stars messages. */
 const checkedChannels = 1_000;
 
 const channelRow = z.object({ channel_id: z.number(), history_public: z.boolean() });
@@ -204,7 +204,7 @@ async function conditionOf(
       return term.operand === 'all' ? undefined : inHome(userId);
     case 'id':
       return sql.fragment`m.id = ${term.operand}`;
-    // Evaluated elsewhere.
+    // These terms have no condition on messages. They are resolved before.
     case 'with':
     case 'near':
       return undefined;
@@ -252,7 +252,10 @@ function isCondition(operand: string, userId: number): Fragment {
 const hasPolicy = (userId: number, policy: number): Fragment => sql.fragment`EXISTS (SELECT FROM messaging.user_topic ut
   WHERE ut.realm_id = m.realm_id AND ut.user_id = ${userId} AND ut.channel_id = m.channel_id AND ut.topic_key = lower(m.topic) AND ut.policy = ${policy})`;
 
-/** Neither in a muted topic, nor in a muted channel unless the topic is unmuted or followed. */
+/**
+ * SQL condition on a message `m`: whether it is neither in a muted topic, nor in a muted channel. The topic of a muted
+ * channel counts as not muted if the user unmuted or follows it.
+ */
 export const inHome = (
   userId: number,
 ): Fragment => sql.fragment`(m.channel_id IS NULL OR (NOT ${hasPolicy(userId, 1)} AND (

@@ -99,10 +99,10 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
     unreadFor,
     called,
   });
-  const people = { ...actor.basis, ...reader.basis, ...written.basis };
+  const people = { ...actor.basis, ...reader.basis, ...written.expected };
   const parts = [message, references, jobsOfSend(author.userId, content, rendered.pages), sent, preferences, webhooks];
   return {
-    basis: { ...people, ...realmVersions(policy), ...destination.basis, ...ofGroups },
+    expected: { ...people, ...realmVersions(policy), ...destination.expected, ...ofGroups },
     events: [message.event, ...references.events, ...preferences.events, ...acquaintedBy(destination, policy, facts)],
     numbered: (fromEnd) => parts.flatMap((part) => part.rows(fromEnd)),
     hasWebhooks: webhooks.areAny,
@@ -113,7 +113,7 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
 const acquaintedBy = (destination: Destination, policy: RealmPolicy, facts: SenderFacts): LogEvent[] =>
   destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : [];
 
-const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, basis: {} });
+const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, expected: {} });
 
 /** Notices of bots contain text of users, who may not share all files that a bot sees. */
 async function filesShared(

@@ -10,8 +10,8 @@ import type { Params, SendRequest } from './send-params.ts';
 
 /** The destination of a message, and the expected versions of that decision. */
 export type Destination =
-  | { kind: 'channel'; channel: PostingRules; topic: string; audience: IdSet; basis: Record<string, number> }
-  | { kind: 'direct'; people: Person[]; audience: IdSet; basis: Record<string, number> };
+  | { kind: 'channel'; channel: PostingRules; topic: string; audience: IdSet; expected: Record<string, number> }
+  | { kind: 'direct'; people: Person[]; audience: IdSet; expected: Record<string, number> };
 
 export async function findDestination(
   { database, channels, hidden }: { database: Database; channels: ChannelCache; hidden: ReadonlySet<number> },
@@ -23,11 +23,11 @@ export async function findDestination(
     const to = singleChannel(params.to);
     if (typeof to === 'number' && Math.abs(to) > maxId) throw unknown(to);
     let channel = await channels.get(to, meta, fresh);
-    let { right, basis: rightBasis } = await postingRight(database, channel, actor);
+    let { right, expected: rightExpected } = await postingRight(database, channel, actor);
     if (right !== 'granted' && !fresh) {
       // A refusal is not committed, so its versions would not be checked: read the current channel first.
       channel = await channels.get(to, meta, true);
-      ({ right, basis: rightBasis } = await postingRight(database, channel, actor));
+      ({ right, expected: rightExpected } = await postingRight(database, channel, actor));
     }
     // A private channel is answered like one that does not exist.
     if (right === 'unknown') throw unknown(to);
@@ -36,12 +36,12 @@ export async function findDestination(
     // System bots are exempt from the topic policy; in a channel with only the empty topic they use that.
     const topic = actor.isSystemBot && channel.topics_policy === 'empty_topic_only' ? '' : given;
     if (!actor.isSystemBot) requireTopicAllowed(topic, channel, policy);
-    const basis = { [`channel:${channel.channel_id}`]: channel.version, ...rightBasis };
-    return { kind: 'channel', channel, topic, audience: channel.subscribers, basis };
+    const expected = { [`channel:${channel.channel_id}`]: channel.version, ...rightExpected };
+    return { kind: 'channel', channel, topic, audience: channel.subscribers, expected };
   }
   const people = await findRecipients(database, { realmId: actor.realmId, userId: authorId, hidden }, params.to);
   if (!people.some((person) => person.user_id === actor.userId)) throw notAuthorized();
-  return { kind: 'direct', people, audience: idSet(people.map((person) => person.user_id)), basis: {} };
+  return { kind: 'direct', people, audience: idSet(people.map((person) => person.user_id)), expected: {} };
 }
 
 /** The channel that the parameter of a channel message names. */

@@ -27,7 +27,7 @@ export type MentionedAt = (
   | { kind: 'channel'; channel: Pick<PostingRules, 'channel_id'>; topic: string; audience: IdSet }
   | { kind: 'direct'; audience: IdSet }
 ) & {
-  /** Those of an edited message, whose audience has changed since. */
+  /** The receivers of an edited message, because the audience of its channel may have changed; `audience` if absent. */
   receivers?: ReadonlySet<number>;
 };
 

@@ -22,7 +22,7 @@ import type { SenderFacts } from './sender-facts.ts';
 interface Parts {
   /** The user whom the message names as its sender. */
   author: Actor;
-  /** In seconds since 1970, if a mirroring bot stated the time. */
+  /** The time that a mirroring bot stated, in seconds since 1970. */
   statedAt: number | undefined;
   meta: RequestMeta;
   params: Params;

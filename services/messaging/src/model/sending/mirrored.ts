@@ -10,7 +10,7 @@ export interface Author {
   /** When the message was sent elsewhere, in seconds since 1970. It is shown; nothing is decided by it. */
   statedAt: number | undefined;
   /** Expected versions beside those of the actor. */
-  basis: Record<string, number>;
+  expected: Record<string, number>;
 }
 
 /** Difference of clocks that a stated time may have. */
@@ -36,14 +36,14 @@ export async function authorOf(
   const statedAt = isForged(params) ? time : undefined;
   if (statedAt !== undefined && statedAt > Date.now() / 1000 + skewSeconds)
     throw badRequest('The time of a message must not be in the future');
-  if (sender === undefined) return { actor, statedAt, basis: {} };
+  if (sender === undefined) return { actor, statedAt, expected: {} };
   const [person] = await findPeopleByEmail(database, actor.realmId, [sender.trim()]);
   if (!person?.is_active) throw invalidMirrored();
   const author = await authors.get(meta, person.user_id, fresh);
   if (author.isSystemBot) throw invalidMirrored();
   const key = `actor:${author.userId}`;
   const version = author.basis[key];
-  return { actor: author, statedAt, basis: version === undefined ? {} : { [key]: version } };
+  return { actor: author, statedAt, expected: version === undefined ? {} : { [key]: version } };
 }
 
 export const notAuthorized = (): ChatError => badRequest('User not authorized for this query');

@@ -23,7 +23,7 @@ const ownerRow = z.object({ role: z.number() });
 export interface PostingRight {
   right: 'granted' | 'refused' | 'unknown';
   /** Expected versions beside those of the actor and the channel. */
-  basis: Record<string, number>;
+  expected: Record<string, number>;
 }
 
 /** The two parts of the right to post. */
@@ -38,21 +38,21 @@ interface Part {
  * channels that the actor may not see.
  */
 export async function postingRight(database: Database, channel: PostingRules, actor: Actor): Promise<PostingRight> {
-  // Also to an archived channel, which has a notice that it was archived.
-  if (actor.isSystemBot) return { right: 'granted', basis: {} };
+  // System bots may also post to archived channels, because they post the notice that a channel was archived.
+  if (actor.isSystemBot) return { right: 'granted', expected: {} };
   const own: Part = {
     mayRead: hasContentAccess(channel, actor, hasId(channel.subscribers, actor.userId)),
     maySend: maySendTo(channel, actor),
   };
-  if ((own.mayRead && own.maySend) || !actor.isBot) return { right: rightOf(channel, own), basis: {} };
+  if ((own.mayRead && own.maySend) || !actor.isBot) return { right: rightOf(channel, own), expected: {} };
   const ownerId = actor.botOwnerId ?? (await projectedOwner(database, actor));
-  if (ownerId === null) return { right: rightOf(channel, own), basis: {} };
-  const basis = await groupVersions(database, actor.realmId, [ownerId]);
+  if (ownerId === null) return { right: rightOf(channel, own), expected: {} };
+  const expected = await groupVersions(database, actor.realmId, [ownerId]);
   const together: Part = {
     mayRead: own.mayRead || hasId(channel.subscribers, ownerId),
     maySend: own.maySend || maySendTo(channel, await holderOf(database, actor.realmId, ownerId)),
   };
-  return { right: rightOf(channel, together), basis };
+  return { right: rightOf(channel, together), expected };
 }
 
 function rightOf(channel: PostingRules, { mayRead, maySend }: Part): PostingRight['right'] {

@@ -9,9 +9,9 @@ export type Params = ParamsOf<typeof messagingOperations.sendMessage> & {
   readBy?: number;
   /** The channels that a bot's notice links. */
   linkedChannelIds?: LinkedChannels;
-  /** For a bot's message to one user, with text of users: it resolves only the names and files that this user may see. */
+  /** The receiver of a bot's message with text of users: only names and files that the receiver may see are resolved. */
   seenBy?: Actor;
-  /** It was refused several times, perhaps by changed preferences: mentioned users get no preference by it. */
+  /** Whether versions changed in several attempts. Then the send stores no preferences for mentioned users. */
   isContested?: boolean;
 };
 

@@ -49,7 +49,7 @@ export interface Sender {
   /** The user whom the message names as its sender: the actor, except in a mirrored message. */
   author: Pick<Actor, 'userId'>;
   policy: RealmPolicy;
-  /** Those of the author. */
+  /** Facts about the author. */
   facts: SenderFacts;
   /** Users whom the reader of a reminder, or else the actor, may not see. */
   hidden: ReadonlySet<number>;

@@ -148,7 +148,7 @@ async function givenToMentioned(
  */
 export const mostGiven = totals.topicPreferences.limit / 5;
 
-/** Without new preferences of users who have too many. */
+/** The given preferences, without new ones of users who reached the limit. */
 async function withRoom(executor: Executor, realmId: number, given: readonly Given[]): Promise<readonly Given[]> {
   const added = given.filter(({ before }) => before === null).map(({ userId }) => userId);
   if (added.length === 0) return given;

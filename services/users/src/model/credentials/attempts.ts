@@ -31,9 +31,9 @@ export function createAttempts({ redis }: LogRedis): Attempts {
   const add: Attempts['add'] = async (realmId, what, seconds) => {
     const key = rateKey(realmId, what);
     const count = async (): Promise<number> => {
-      // One round trip: a second one could exceed the deadline after the attempt was counted.
+      // Both commands are sent in one round trip: a second one could exceed the deadline after the attempt was counted.
       const [made, left] = await Promise.all([redis.incr(key), redis.ttl(key)]);
-      // If this fails, the next attempt sets it.
+      // If the expiry cannot be set, the next attempt sets it.
       if (left === -1) redis.expire(key, seconds).catch(() => undefined);
       local.raise(key, made, left > 0 ? left : seconds);
       return made;

@@ -203,7 +203,7 @@ test('wrong keys of one network add a bounded number of counts, and all names th
   const outcomes = await Promise.allSettled(names.map((name) => guesses.wrongKey(by, name)));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(500);
   expect(counts.size).toBe(501);
-  // Also a name of which keys were refused before.
+  // The response is the same for a name that was tried before and for a new one.
   for (const name of ['nobody1@example.com', 'ann@example.com'])
     await expect(guesses.wrongKey(by, name)).rejects.toMatchObject({ code: 'RATE_LIMIT_HIT' });
   await guesses.wrongKey({ ...by, network: '192.0.2.2' }, 'nobody@example.com');

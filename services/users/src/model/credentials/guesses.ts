@@ -14,7 +14,7 @@ export interface Guesses {
    * Permits an attempt at a password. Each wrong one for the same account from the same network makes the next wait
    * longer, and so do many wrong ones from a network for any account. Other networks are not delayed, and an account that
    * logged in from a network does not wait because of guesses at other accounts there. `attempt` returns undefined if the
-   * password was wrong. Its argument says whether the account logged in from the network before.
+   * password was wrong. Its argument is whether the account logged in from the network before.
    */
   attempt<R>(
     by: { realmId: number; network: string },
@@ -59,9 +59,9 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
   const inLane = createLanes();
 
   /**
-   * One attempt at a time per network, over all processes. Attempts that were sent together see what the ones before them
-   * added to the counts. A user who logs in with several apps at once is not guessing, because each success resets the
-   * count before the next attempt begins.
+   * Runs one attempt at a time for each network, over all processes. So each attempt is compared with counts that include
+   * the earlier attempts. If a user logs in with several apps at once, each success resets the count before the next
+   * attempt begins.
    */
   const inTurn = <R>(realmId: number, from: string, work: () => Promise<R>): Promise<R> => {
     const turn = `guess-turn:${from}`;
@@ -71,8 +71,8 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
       try {
         return await work();
       } finally {
-        // Other processes asked for the turn: the next attempt in this process begins after theirs.
-        // After its time the turn is over, or belongs to another process.
+        // The turn may have expired, and may belong to another process now. If another process waits for the turn, the next
+        // attempt in this process begins later.
         const isOurs = endTurn();
         const isWanted = isOurs && hasNext() && (await attempts.add(realmId, turn, turnSeconds)) > 2;
         if (isOurs) await attempts.drop(realmId, turn);

@@ -90,7 +90,7 @@ function afterSubBlocks(bytes: Buffer, start: number): number {
   return at + 1;
 }
 
-/** One of three headers; an animation has a chunk for each frame. Chunks have even lengths. */
+/** Reads one of the three headers of WebP. An animation has a chunk for each frame. Chunks have even lengths. */
 function webpSize(bytes: Buffer): ImageSize | undefined {
   const name = nameAt(bytes, 12);
   if (name === 'VP8 ')

@@ -15,7 +15,10 @@ const [firstPauseSeconds, longestPauseSeconds] = [1, 3_600];
  * are up to a quarter longer.
  */
 const isDue = sql.fragment`(due_at <= now() OR due_at > now() + make_interval(secs => ${longestPauseSeconds * 1.25}))`;
-/** As many attempts fit into the time that a mail waits. Each may deliver it, if the answer of the server is lost. */
+/**
+ * Maximum number of attempts: about as many as fit into the lifetime of a mail. Each may deliver the mail, because the
+ * answer of the mail server may be lost.
+ */
 export const maxAttempts = 40;
 /** Realms take turns among this many mails that are due. */
 const maxSorted = 10_000;
@@ -32,7 +35,7 @@ export interface QueuedMail {
   id: string;
   /** Undefined if this process cannot read it, for example because it was sealed with another secret. */
   mail: AddressedMail | undefined;
-  /** Includes the one that begins. */
+  /** Number of attempts, including the one that begins. */
   attempts: number;
   /** Negative if the clock of the database was set back since. */
   waitedSeconds: number;

@@ -10,7 +10,7 @@ const silenceMs = 120_000;
 export const attemptMs = 180_000;
 
 export interface MailTransport {
-  /** What a delivered mail counts as. `off`: no mail server is configured. */
+  /** The outcome that is counted for a delivered mail. `off`: no mail server is configured. */
   readonly outcome: 'sent' | 'off';
   /** Rejects if the server did not accept the mail. */
   deliver(mail: AddressedMail): Promise<void>;
@@ -48,7 +48,7 @@ export function createMailTransport(url: string | undefined, from: string, log: 
         timer.unref();
       });
       const sent = transport.sendMail({ from, ...mail });
-      // After the time is over, nobody waits for it.
+      // After the time limit, nothing handles a rejection.
       sent.catch(() => undefined);
       await Promise.race([sent, late]).finally(() => clearTimeout(timer));
     },

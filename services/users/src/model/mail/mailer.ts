@@ -9,7 +9,7 @@ import { createMailTransport, isRefusedForGood, mailsAtOnce } from './mail-trans
 
 /** Mails of other processes, and those whose next attempt is due, are found after this time. */
 const lookMs = 2_000;
-/** The operator is told of mails that wait for longer. */
+/** Mails that wait for longer are reported to the operator. */
 const delayedSeconds = 600;
 /** How long a stopping process waits for the mails that it is sending. */
 const closeMs = 5_000;
@@ -28,7 +28,7 @@ export interface Mailer {
   /** Units of the service: their mails are sent when they are committed. */
   wrapUnits(unitOfWork: UnitOfWork): UnitOfWork;
   start(database: Database): void;
-  /** Sends no more mails. Those that wait stay in the queue. */
+  /** Stops sending mails. Waiting mails stay in the queue. */
   close(): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ export async function searchOf(executor: Executor, realmId: number, text: string
   return query === null || query === '' ? undefined : { query, text };
 }
 
-/** Searches for what all of these find. */
+/** The search for messages that match all given searches; undefined if there are none. */
 export const allOf = (searches: readonly Search[]): Search | undefined =>
   searches.length === 0
     ? undefined
@@ -42,8 +42,8 @@ export const phrasesOf = (text: string): string[] => [
 ];
 
 /**
- * Over a message `m`: whether its content or topic contains each phrase of a search literally, including stop words. The
- * texts are long and the phrases few, so each text is lowered once.
+ * SQL condition on a message `m`: whether its content or topic contains each phrase of a search literally, including stop
+ * words. Texts are long and phrases are few, so each text is converted to lower case once.
  */
 export function holdsPhrases(text: string) {
   const phrases = phrasesOf(text);
