@@ -68,6 +68,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         work.expectVersions(expected);
         // The decision may have used a later copy of the channel than the one by which the actor reads the message.
         if (message.channel) work.expectVersions(channelVersions(message.channel));
+        if (rendered) work.expectVersions(rendered.basis);
         const isUndone = isMove && (await dropUndone(work, anchor, change));
         // The messages of the move in their order, not the anchor first.
         const messageIds = isMove ? await lockMoved(work, anchor, change, { counted, onlySeenBy }) : [anchor.id];
