@@ -1,3 +1,4 @@
+import { type LockName, lockOf } from '@natter/contracts';
 import { connected } from '@natter/testkit';
 import type pg from 'pg';
 import { expect } from 'vitest';
@@ -7,6 +8,12 @@ interface Rows {
   rows: string;
   values: readonly unknown[];
 }
+
+/** An advisory lock, for the same uses as rows. */
+export const lockRows = (name: LockName, key: number): Rows => ({
+  rows: 'pg_advisory_xact_lock($1, $2)',
+  values: [lockOf(name).number, key],
+});
 
 /** Locks rows until the client ends the transaction. Returns the process that holds them. */
 export async function holdRows(client: pg.Client, { rows, values }: Rows): Promise<number> {

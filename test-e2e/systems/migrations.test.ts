@@ -3,7 +3,7 @@ import { lockOf } from '@natter/contracts';
 import { migrate, readMigrations, serviceUrl, untilMigrated } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import released from '../../libs/database/released-migrations.json' with { type: 'json' };
 import { dataDirectory } from '../open-system.ts';
 
@@ -266,35 +266,35 @@ test('the previous release reads the names that this release stores, and does no
   expect(await names()).toEqual([{ person: 'third', group: 'third' }]);
 });
 
-test('the copy of a name is right if a user is added and renamed in transactions that do not see each other', async () => {
+test('the copy of a name is right if a user is added and renamed in transactions that do not see each other, without deadlocks', async () => {
   const url = serviceUrl(servers.postgresUrl, 'messaging', 'secret');
   const [people, notices] = [await connected(url), await connected(url)];
-  try {
-    const add = `INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot) VALUES (22, 1, '', 'first', true, false)`;
-    const rename = "UPDATE messaging.person SET full_name = 'second' WHERE realm_id = 22";
-    const copy = 'INSERT INTO messaging.standing (realm_id, user_id, role) VALUES (22, 1, 400) ON CONFLICT DO NOTHING';
-    const names =
-      'SELECT p.full_name AS name, s.full_name AS copy FROM messaging.person p JOIN messaging.standing s USING (realm_id, user_id) WHERE realm_id = 22';
-    const both = async (first: [pg.Client, string], second: [pg.Client, string]) => {
-      await first[0].query(`BEGIN; ${first[1]}`);
-      const done = second[0].query(second[1]);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      await first[0].query('COMMIT');
-      await done;
-      return (await people.query(names)).rows;
-    };
-    const removal =
-      'DELETE FROM messaging.person WHERE realm_id = 22; DELETE FROM messaging.standing WHERE realm_id = 22';
-    expect(await both([people, add], [notices, copy])).toEqual([{ name: 'first', copy: 'first' }]);
-    await people.query(`${removal}; ${add}`);
-    expect(await both([people, rename], [notices, copy])).toEqual([{ name: 'second', copy: 'second' }]);
-    await people.query(removal);
-    expect(await both([notices, copy], [people, add])).toEqual([{ name: 'first', copy: 'first' }]);
-    await people.query(`${removal}; ${add}`);
-    expect(await both([notices, copy], [people, rename])).toEqual([{ name: 'second', copy: 'second' }]);
-  } finally {
-    await Promise.all([people.end(), notices.end()]);
-  }
+  onTestFinished(async () => void (await Promise.all([people.end(), notices.end()])));
+  const add = `INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot) VALUES (22, 1, '', 'first', true, false)`;
+  const rename = "UPDATE messaging.person SET full_name = 'second' WHERE realm_id = 22 AND user_id = 1";
+  const copy = 'INSERT INTO messaging.standing (realm_id, user_id, role) VALUES (22, 1, 400) ON CONFLICT DO NOTHING';
+  const names =
+    'SELECT p.full_name AS name, s.full_name AS copy FROM messaging.person p JOIN messaging.standing s USING (realm_id, user_id) WHERE realm_id = 22';
+  const both = async (first: [pg.Client, string], second: [pg.Client, string]) => {
+    await first[0].query(`BEGIN; ${first[1]}`);
+    const done = second[0].query(second[1]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await first[0].query('COMMIT');
+    await done;
+    return (await people.query(names)).rows;
+  };
+  const removal =
+    'DELETE FROM messaging.person WHERE realm_id = 22; DELETE FROM messaging.standing WHERE realm_id = 22';
+  expect(await both([people, add], [notices, copy])).toEqual([{ name: 'first', copy: 'first' }]);
+  await notices.query('BEGIN; UPDATE messaging.standing SET role = 300 WHERE realm_id = 22');
+  await people.query(`BEGIN; ${add.replace('22, 1', '22, 2')}`);
+  await Promise.all([notices.query(`${copy.replace('22, 1', '22, 3')}; COMMIT`), people.query(`${rename}; COMMIT`)]);
+  await people.query(`${removal}; ${add}`);
+  expect(await both([people, rename], [notices, copy])).toEqual([{ name: 'second', copy: 'second' }]);
+  await people.query(removal);
+  expect(await both([notices, copy], [people, add])).toEqual([{ name: 'first', copy: 'first' }]);
+  await people.query(`${removal}; ${add}`);
+  expect(await both([notices, copy], [people, rename])).toEqual([{ name: 'second', copy: 'second' }]);
 });
 
 test('the migration of the copies of names locks no table that sends read while it waits for another one', async () => {

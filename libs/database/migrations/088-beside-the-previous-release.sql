@@ -29,11 +29,12 @@ END $$;
 CREATE TRIGGER take_name BEFORE INSERT OR UPDATE ON messaging.group_name FOR EACH ROW EXECUTE FUNCTION messaging.take_group_name();
 
 -- Two consumers insert the row of a user and its copy. Neither sees what the other one has not committed, so the lock
--- `copied-names` lets the second one wait for the first one.
+-- `copied-names` lets the second one wait for the first one. Each user has a lock, so that a consumer that holds the copies of
+-- some users waits for no other user.
 CREATE FUNCTION messaging.copy_person_name() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'UPDATE' AND NEW.full_name = OLD.full_name THEN RETURN NULL; END IF;
-  PERFORM pg_advisory_xact_lock(7315, NEW.realm_id);
+  PERFORM pg_advisory_xact_lock(7315, NEW.user_id);
   UPDATE messaging.standing SET full_name = NEW.full_name
   WHERE realm_id = NEW.realm_id AND user_id = NEW.user_id AND full_name <> NEW.full_name;
   RETURN NULL;
@@ -43,7 +44,7 @@ CREATE TRIGGER copy_name AFTER INSERT OR UPDATE OF full_name ON messaging.person
 -- An update of a copy waits for no lock: it holds the row, for which the other consumer may wait with the lock.
 CREATE FUNCTION messaging.take_person_name() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'INSERT' THEN PERFORM pg_advisory_xact_lock(7315, NEW.realm_id); END IF;
+  IF TG_OP = 'INSERT' THEN PERFORM pg_advisory_xact_lock(7315, NEW.user_id); END IF;
   NEW.full_name := coalesce((SELECT p.full_name FROM messaging.person p
     WHERE p.realm_id = NEW.realm_id AND p.user_id = NEW.user_id), NEW.full_name);
   RETURN NEW;

@@ -1,5 +1,6 @@
 import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { behindRows } from '../../held-rows.ts';
 
 let realm: Realm;
 let channelId: number;
@@ -149,4 +150,20 @@ test('a bot that is mentioned without a subscription keeps its mention in an edi
   expect((await queue.next(({ subject }) => subject === 'edits of bots')).flags).toEqual(historical);
   await edit(id, 'nobody any more');
   expect((await queue.next(({ content }) => content === 'nobody any more')).flags).toEqual(['read']);
+});
+
+test('an edit does not mention a group if the permission is withdrawn during its transaction', async () => {
+  const { owner, member2 } = realm;
+  const members = [member2.user_id];
+  const { group_id } = await owner.ok('POST', '/user_groups/create', { name: 'closing', description: '', members });
+  const id = await send('hello');
+  const rows = 'messaging.message WHERE realm_id = $1 AND id = $2 FOR UPDATE';
+  const nobody = { direct_members: [], direct_subgroups: [] };
+  const [edited] = await behindRows(
+    { rows, values: [realm.id, id], services: ['messaging'] },
+    [() => edit(id, '@*closing* hello')],
+    () => owner.ok('PATCH', `/user_groups/${group_id}`, { can_mention_group: { new: nobody } }),
+  );
+  expect([edited?.status, edited?.body.msg]).toEqual([400, "You are not allowed to mention user group 'closing'."]);
+  expect(await flagsIn(member2, id)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { connected, openRealm } from '@natter/testkit';
 import type { Client } from 'pg';
 import { expect, test } from 'vitest';
+import { behindRows, lockRows } from '../../held-rows.ts';
 import { soon } from '../scheduled-messages/soon.ts';
 
 /** Sessions of messaging that wait for a lock of this one. */
@@ -49,3 +50,20 @@ test.each(['reminder', 'report'])(
     expect((await member.ok('GET', '/reminders')).reminders).toEqual([]);
   },
 );
+
+test('a preference for a topic is refused if the access to its channel is revoked during its transaction', async () => {
+  const { owner, member } = await openRealm();
+  const subscribers = [owner.user_id, member.user_id];
+  const { id: stream_id } = await owner.ok('POST', '/channels/create', {
+    name: 'closed',
+    subscribers,
+    invite_only: true,
+  });
+  const removal = { subscriptions: ['closed'], principals: [member.user_id] };
+  const [followed] = await behindRows(
+    { ...lockRows('muted-topics', member.user_id), services: ['messaging'] },
+    [() => member.post('/user_topics', { stream_id, topic: 'a', visibility_policy: 3 })],
+    () => owner.ok('DELETE', '/users/me/subscriptions', removal),
+  );
+  expect([followed?.status, followed?.body.msg]).toEqual([400, 'Invalid channel ID']);
+});

@@ -1,5 +1,6 @@
 import { type Client, countOf, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { behindRows, lockRows } from '../../held-rows.ts';
 import { channel, nameOf } from '../channels/setting.ts';
 import { whileConsumerIsHeld } from '../held-consumer.ts';
 
@@ -221,6 +222,23 @@ describe('a change beside users who have the message without a subscription', ()
     });
     expect(answer).toEqual([200, false]);
     expect((await queue.settle()).filter(reactions)).toHaveLength(count);
+  });
+
+  test('does not reach one of them who becomes a guest during its transaction', async () => {
+    const { owner } = realm;
+    const former = await realm.person();
+    const { at, id } = await leftBy(former);
+    const to = await channel(owner, [owner]);
+    const queue = await former.queue(capable);
+    const form = { stream_id: to, send_notification_to_new_thread: false };
+    const [moved] = await behindRows(
+      // The move takes this lock when it has decided who receives it.
+      { ...lockRows('channel-begin', at), services: ['messaging'] },
+      [() => owner.send('PATCH', `/messages/${id}`, form)],
+      () => owner.ok('PATCH', `/users/${former.user_id}`, { role: 600 }),
+    );
+    expect(moved?.status).toBe(200);
+    expect((await queue.settle()).filter(isChange)).toEqual([]);
   });
 
   test('reaches a user who has just left', async () => {

@@ -53,6 +53,24 @@ test('the queue of a bot follows its default channel under the name that a chang
   expect(message.id).toBe(sent.id);
 });
 
+test('a bot that has just become a guest does not receive a message of a public channel that mentions it', async () => {
+  const { owner, member } = realm;
+  const { user_id, api_key } = await owner.ok('POST', '/bots', { full_name: 'Demoted', short_name: 'demoted' });
+  const { user } = await owner.ok('GET', `/users/${user_id}`);
+  const bot = new Client(owner, { user_id, api_key, email: user.email, full_name: user.full_name });
+  const to = await channel(owner, [owner, member]);
+  const queue = await bot.queue({ event_types: ['message'] });
+  const mention = (topic: string) =>
+    member.send('POST', '/messages', { type: 'channel', to, topic, content: '@**Demoted** hello' });
+  expect((await mention('before')).status).toBe(200);
+  const { status } = await whileHeld('messaging', 'notices', 4_000, async () => {
+    await owner.ok('PATCH', `/bots/${user_id}`, { role: 600 });
+    return mention('after');
+  });
+  expect(status).toBe(200);
+  expect((await queue.settle()).map(({ message }) => message.subject)).toEqual(['before']);
+});
+
 test('the former owner of a bot that was just given away does not unsubscribe it', async () => {
   const { owner, member, member2 } = realm;
   const { user_id } = await member.ok('POST', '/bots', { full_name: 'Given', short_name: 'given' });

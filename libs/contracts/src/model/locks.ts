@@ -105,7 +105,7 @@ export const advisoryLocks = {
   },
   'muted-topics': { number: 7306, key: 'user', guards: 'the order of announced lists of muted topics' },
   // Triggers take it. The next release removes it with them.
-  'copied-names': { number: 7315, key: 'realm', guards: 'copies of names of users, for the previous release' },
+  'copied-names': { number: 7315, key: 'user', guards: 'the copy of the name of a user, for the previous release' },
 } as const satisfies Record<string, AdvisoryLock>;
 
 export type LockName = keyof typeof advisoryLocks;

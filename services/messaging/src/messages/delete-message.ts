@@ -42,6 +42,8 @@ export function deleteMessageHandlers({ database }: Owner, sources: Sources): Ha
       const { channel, expected } = await decideOnCurrent(context, decide);
       return context.write(async (work) => {
         work.expectVersions(expected);
+        // The decision may have used a later copy of the channel than the one by which the actor reads the message.
+        if (message.channel) work.expectVersions(channelVersions(message.channel));
         const held = await work.maybeOne(sql.type(heldRow)`
           SELECT topic, channel_id FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${message.id} FOR UPDATE`);
         if (!held) throw badRequest('Invalid message(s)');

@@ -65,6 +65,9 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         isMove && change.mode !== 'change_one' ? await admit(context, { message, anchor, change, onlySeenBy }) : 1;
       return context.write(async (work) => {
         work.expectVersions(expected);
+        // The decision may have used a later copy of the channel than the one by which the actor reads the message.
+        if (message.channel) work.expectVersions(channelVersions(message.channel));
+        if (rendered) work.expectVersions(rendered.expected);
         const isUndone = isMove && (await dropUndone(work, anchor, change));
         // The messages of the move in their order, not the anchor first.
         const messageIds = isMove ? await lockMoved(work, anchor, change, { counted, onlySeenBy }) : [anchor.id];

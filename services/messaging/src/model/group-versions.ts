@@ -46,6 +46,15 @@ export async function expectGroups(work: Work): Promise<void> {
   await requireConsumers(work, consumers, 'group-contents');
 }
 
+/** If a decision uses the roles of more users, it expects the one version that changes with each role and membership. */
+const mostCompared = 1_000;
+
+/** Expects that these users keep their roles until the commit. Call it before the roles are read for the last time. */
+export async function expectRoles(work: Work, userIds: readonly number[]): Promise<void> {
+  const keys = userIds.length > mostCompared ? ['group-contents'] : userIds.map(actorKey);
+  work.expectVersions(await readVersions(work, work.realmId, keys));
+}
+
 /** Waits until the projections on which sends are refused contain what was committed before the call. */
 export const waitForPeopleAndGroups = (database: Database, realmId: number): Promise<void> =>
   waitForConsumers(database, realmId, consumers);

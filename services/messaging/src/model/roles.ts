@@ -9,7 +9,7 @@ import {
   type Work,
 } from '@natter/database';
 import { z } from 'zod';
-import { accountVersions } from './group-versions.ts';
+import { accountVersions, expectRoles } from './group-versions.ts';
 import { announceMutes } from './user-topics.ts';
 import { isWaiting, type WaitingEvent } from './waiting-events.ts';
 
@@ -61,11 +61,14 @@ const consumer = 'notices';
 export const rolesApplied = (realmId: number): Fragment => appliedNumber('messaging', realmId, consumer);
 
 /**
- * Throws `VersionsChanged` if an event that sets the role of one of these users is not in the projection. If the decision has
- * read the projection already, `applied` is the number of the last event in it.
+ * Throws `VersionsChanged` if an event that sets the role of one of these users is not in the projection, and expects that they
+ * keep their roles until the commit. If the decision has read the projection already, `applied` is the number of the last event
+ * in it.
  */
 export async function requireRoles(work: Work, userIds: readonly number[], applied?: number): Promise<void> {
   const ids = new Set(userIds);
+  // Before the log is read: a later event changes a version.
+  await expectRoles(work, userIds);
   const isChanged = ({ person, role }: WaitingEvent): boolean => role !== null && person !== null && ids.has(person);
   const matters = { 'realm_user/add': isChanged, 'realm_user/update': isChanged };
   if (await isWaiting(work, work.realmId, { consumer, types: ['realm_user'], matters, applied }))

@@ -1,7 +1,7 @@
 import { badRequest, limits, topicOfName, topicOperations, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
-import type { ChannelAccess } from '../model/channel-access.ts';
+import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
 import { emitMutedTopics, type Place, topicRow, usersAtOnce, visibility, writeTopic } from '../model/user-topics.ts';
 
 /** Per-user preferences of topics (inherit, muted, unmuted, followed), and the older mutes. */
@@ -11,12 +11,13 @@ export function userTopicHandlers(access: ChannelAccess): Handlers {
       const { actor, meta } = context;
       const place = { channelId: params.stream_id, topic: checkedTopic(params.topic) };
       // A preference can be removed even if the channel is no longer accessible.
-      const refusal = await access.readable(actor, meta, place.channelId).then(
-        () => undefined,
-        (error: unknown) => error,
+      const { channel, refusal } = await access.readable(actor, meta, place.channelId).then(
+        (channel) => ({ channel, refusal: undefined }),
+        (refusal: unknown) => ({ channel: undefined, refusal }),
       );
       if (refusal && params.visibility_policy !== visibility.inherit) throw refusal;
       return context.write(async (work) => {
+        if (channel) work.expectVersions(channelVersions(channel));
         if (refusal && !(await work.maybeOne(sql.type(topicRow)`${preferenceOf(work, actor.userId, place)}`)))
           throw refusal;
         await setTopic(work, actor.userId, place, params.visibility_policy);

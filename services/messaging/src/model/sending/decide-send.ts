@@ -14,7 +14,7 @@ import type { MessageAccess } from '../message-access.ts';
 import { jobsOfSend } from '../preview-job.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { type Destination, findDestination } from './destination.ts';
-import { calledBots, mentionedBy, mentionsAnybody, nobodyMentioned } from './mention-rights.ts';
+import { calledBots, mentionedBy, mentionsAnybody, nobodyCalled, nobodyMentioned } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
 import { type Author, authorOf, invalidMirrored, isMirrored } from './mirrored.ts';
 import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
@@ -76,7 +76,8 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
   const mentioned = mentionsAnybody(rendered.mentions)
     ? await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination)
     : nobodyMentioned;
-  const called = botIds.size > 0 ? await calledBots(database, actor.realmId, destination, { userIds, botIds }) : [];
+  const { called, expected: ofBots } =
+    botIds.size > 0 ? await calledBots(database, actor.realmId, destination, { userIds, botIds }) : nobodyCalled;
   const webhooks = triggeredWebhooks([actor, author], destination, { userIds, webhookIds, called });
   const preferences = await topicPreferencesAfter(database, sender, destination, params.isContested ? [] : userIds);
   const references = referencesOfSend(mayLinkFiles(content) ? await filesShared(sending, request) : []);
@@ -102,7 +103,8 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
   const people = { ...actor.basis, ...reader.basis, ...written.expected };
   const parts = [message, references, jobsOfSend(author.userId, content, rendered.pages), sent, preferences, webhooks];
   return {
-    expected: { ...people, ...realmVersions(policy), ...destination.expected, ...ofGroups },
+    // Versions that were read later do not replace earlier ones.
+    expected: { ...ofBots, ...people, ...realmVersions(policy), ...destination.expected, ...ofGroups },
     events: [message.event, ...references.events, ...preferences.events, ...acquaintedBy(destination, policy, facts)],
     numbered: (fromEnd) => parts.flatMap((part) => part.rows(fromEnd)),
     hasWebhooks: webhooks.areAny,

@@ -8,11 +8,12 @@ import {
   realmPermissions,
   sizeOf,
 } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { type Database, type Executor, sql } from '@natter/database';
 import type { Rendered } from '@natter/markdown';
 import { isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
+import { accountVersions } from '../group-versions.ts';
 import { guestsAmong } from '../roles.ts';
 import type { Destination } from './destination.ts';
 import { membersOf } from './group-closure.ts';
@@ -91,21 +92,31 @@ export async function mentionedBy(
   };
 }
 
+interface CalledBots {
+  called: number[];
+  /** The expected versions of their roles. */
+  expected: Record<string, number>;
+}
+
+/** The result of most messages. */
+export const nobodyCalled: CalledBots = { called: [], expected: {} };
+
 /**
  * Bots receive messages that mention them in an open channel even without a subscription, so that users can address
  * them.
  */
 export async function calledBots(
-  executor: Executor,
+  database: Database,
   realmId: number,
   destination: Destination,
   { userIds, botIds }: { userIds: readonly number[]; botIds: ReadonlySet<number> },
-): Promise<number[]> {
-  if (destination.kind === 'direct' || destination.channel.is_private) return [];
-  const bots = userIds.filter((id) => botIds.has(id) && !hasId(destination.audience, id));
-  if (bots.length === 0) return [];
-  const guests = destination.channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, bots);
-  return bots.filter((id) => !guests.has(id)).sort((a, b) => a - b);
+): Promise<CalledBots> {
+  if (destination.kind === 'direct' || destination.channel.is_private) return nobodyCalled;
+  const bots = userIds.filter((id) => botIds.has(id) && !hasId(destination.audience, id)).sort((a, b) => a - b);
+  if (bots.length === 0 || destination.channel.is_web_public) return { called: bots, expected: {} };
+  const expected = await accountVersions(database, realmId, bots);
+  const guests = await guestsAmong(database, realmId, bots);
+  return { called: bots.filter((id) => !guests.has(id)), expected };
 }
 
 /** Messages and reactions of a topic that decide who participates: a topic may have a million of them. */

@@ -6,10 +6,11 @@ import type { Owner, UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import type { ChannelAccess } from '../channel-access.ts';
 import { decideOnCurrent } from '../decide-on-current.ts';
+import { groupVersions } from '../group-versions.ts';
 import type { ReadableMessage } from '../message-access.ts';
 import { receiversOf } from '../readers.ts';
 import { type Mentioned, type MentionedAt, mentionedBy, mentionsAnybody } from './mention-rights.ts';
-import { referredBy } from './render-context.ts';
+import { mentionsGroup, referredBy } from './render-context.ts';
 import { senderFacts } from './sender-facts.ts';
 
 /** The result of an edit: the rendered content, and mentions among the users who received it. */
@@ -22,6 +23,8 @@ export interface RenderedContent {
   pages: readonly string[];
   mentioned: Mentioned;
   alertedIds: number[];
+  /** The expected versions of the groups that it may mention. */
+  expected: Record<string, number>;
 }
 
 export type RenderContent = (
@@ -44,6 +47,7 @@ export const createRenderContent =
     const facts = await senderFacts(database, asked);
     return decideOnCurrent(user, async (fresh) => {
       const policy = await policies.get(meta, fresh);
+      const expected = mentionsGroup(content) ? await groupVersions(database, actor.realmId) : {};
       const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
       const sender = { actor, meta, author: actor, policy, facts, hidden, linkedChannelIds: [] };
       const { context, groups } = await referredBy({ database, access }, sender, content);
@@ -60,6 +64,7 @@ export const createRenderContent =
         pages: rendered.pages,
         mentioned: await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, at),
         alertedIds: facts.alertedIds.filter((id) => receivers.has(id)),
+        expected,
       };
     });
   };
