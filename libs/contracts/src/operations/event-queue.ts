@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { LogEntry } from '../events/event.ts';
 import { anyJson, bigId, id, integer, list, object, record, string, tuple, union } from '../model/bounded.ts';
 import { recordOf } from '../model/keys.ts';
 import { type BusUser, operation } from '../model/operation.ts';
@@ -216,7 +215,7 @@ export const eventQueueOperations = {
       mark: int.optional(),
       epoch: int,
       floor: int,
-      entries: z.array(z.custom<LogEntry>()),
+      entries: z.array(z.any()),
     }),
     isReadOnly: true,
     deadlineMs: 10_000,

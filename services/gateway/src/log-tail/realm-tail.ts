@@ -229,7 +229,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       const wanted = { after: position.number, limit: 500, mark };
       const record = await bus.call(eventQueueOperations.readLog, wanted, { meta });
       contradictions -= contradicted;
-      const missing = record.entries;
+      const missing = record.entries as LogEntry[];
       const isOfEpoch = record.epoch === epoch;
       epoch = record.epoch;
       goal ??= { number: record.clock, askedAt };

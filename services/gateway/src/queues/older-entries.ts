@@ -54,7 +54,7 @@ export function createOlderEntries(bus: Bus, log: LogRedis, verifier: Verifier):
       { meta },
     );
     if (record.floor > from.number || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);
-    const entries = record.entries;
+    const entries = record.entries as LogEntry[];
     const next = entries[0];
     if (next && next.number !== from.number + 1) throw badQueue(queue.queue_id);
     return { entries, isComplete: read !== undefined };

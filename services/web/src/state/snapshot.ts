@@ -1,8 +1,9 @@
 import type { ChatEvent, State } from '@natter/client';
-import type { RawPresences } from './social.ts';
 
 /** Values of settings and permissions of the organization, by name. */
 export type RealmChanges = Extract<ChatEvent, { type: 'realm'; property: 'default' }>['data'];
+
+export type RawPresences = Extract<ChatEvent, { type: 'presence'; presences: unknown }>['presences'];
 
 type Fetched<K extends keyof State> = { [P in K]-?: Exclude<State[P], undefined> };
 type RealmFields = { [P in keyof RealmChanges as `realm_${P}`]-?: Exclude<RealmChanges[P], undefined> };

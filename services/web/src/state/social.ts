@@ -1,6 +1,6 @@
 import type { ChatEvent } from '@natter/client';
 import type { Emoji } from './place.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { RawPresences, Snapshot } from './snapshot.ts';
 
 export interface Status {
   text: string;
@@ -33,7 +33,6 @@ export interface Social {
 }
 
 type RawStatus = Snapshot['user_status'][string];
-export type RawPresences = Extract<ChatEvent, { type: 'presence'; presences: unknown }>['presences'];
 type SocialFields =
   | ('user_status' | 'muted_users' | 'alert_words' | 'presences' | 'presence_last_update_id')
   | ('server_presence_ping_interval_seconds' | 'server_presence_offline_threshold_seconds');
