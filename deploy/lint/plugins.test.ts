@@ -28,18 +28,29 @@ function reportedLines(name: string, text: string): number[] {
   }
 }
 
-test('the linter reports casts of the body and of the note of an event, and no others', () => {
+test('the linter reports casts of the body, of the note and of the fields of an event, and no others', () => {
   const lines = [
     'export const a = (event: any) => event.body.x as number;',
     'export const b = (body: any) => String(body.x);',
     'export const c = (entry: any) => Number(entry.event.body.x);',
     'export const d = (note: any) => (note?.ids ?? []) as number[];',
     'export const e = (event: any) => event.note as object;',
-    'export const f = (row: any) => row.settings as object;',
-    'export const g = (request: any) => request.body as string;',
-    'export const h = (text: string) => Number(text);',
+    'export const f = (event: any) => event.person as object;',
+    'export const g = (event: any) => show(event.person as unknown as object);',
+    'export const h = (event: any) => (event.op === "add" ? event.data : {}) as object;',
+    'export const i = (event: any) => ({ ...event.message, flags: event.flags }) as object;',
+    'export const j = (event: any) => (event?.ids ?? []) as number[];',
+    'export const k = (row: any) => row.settings as object;',
+    'export const l = (request: any) => request.body as string;',
+    'export const m = (text: string) => Number(text);',
+    'export const n = (event: any) => event.target as HTMLElement;',
+    'export const o = (event: any) => show(event.person) as string;',
+    'export const p = (event: any) => event as object;',
+    'export const q = (events: any) => events.list as object;',
+    'export const r = (event: any) => [event.id, event.value] as const;',
   ];
-  expect(reportedLines('event-body.grit', lines.join('\n')).sort()).toEqual([1, 2, 3, 4, 5]);
+  const reported = new Set(reportedLines('event-body.grit', lines.join('\n')));
+  expect([...reported].sort((x, y) => x - y)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
 test('the linter reports only those parts of crypto that need a secure context', () => {

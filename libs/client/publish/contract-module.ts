@@ -1,6 +1,6 @@
 import { type Operation, operationsByName } from '@natter/contracts';
 
-export const routed = Object.entries(operationsByName as Record<string, Operation>).filter(
+export const routed = Object.entries<Operation>(operationsByName).filter(
   ([, operation]) => operation.http !== undefined && operation.protocol === undefined,
 );
 

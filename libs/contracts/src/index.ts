@@ -33,6 +33,7 @@ export * from './model/error.ts';
 export { errorCauses } from './model/error-causes.ts';
 export * from './model/id-set.ts';
 export * from './model/json-excess.ts';
+export * from './model/keys.ts';
 export * from './model/limits.ts';
 export * from './model/locks.ts';
 export * from './model/operation.ts';

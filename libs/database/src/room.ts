@@ -1,4 +1,4 @@
-import { badRequest, sharePerMember, totals } from '@natter/contracts';
+import { badRequest, entriesOf, sharePerMember, totals } from '@natter/contracts';
 import { z } from 'zod';
 import { type Fragment, sql } from './database.ts';
 import { lock } from './lock.ts';
@@ -131,7 +131,7 @@ const isLong = (stored: object): boolean => JSON.stringify(stored).length > usua
 const bytesOfPermissions = (stored: object): Fragment =>
   !isLong(stored) ? sql.fragment`0` : sql.fragment`greatest(octet_length(permissions::text) - ${usualPermissions}, 0)`;
 
-const names = new Map<Total, TotalName>(Object.entries(totals).map(([name, total]) => [total, name as TotalName]));
+const names = new Map<Total, TotalName>(entriesOf(totals).map(([name, total]) => [total, name]));
 const nameOf = (total: Total): TotalName => {
   const name = names.get(total);
   if (!name) throw new Error(`${total.what} is not one of totals`);

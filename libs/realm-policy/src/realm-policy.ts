@@ -20,7 +20,7 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
     async get(meta, fresh) {
       const cached = known.get(meta.realmId, key);
       if (cached && isCurrent(cached, meta, fresh)) return cached;
-      const asked = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
+      const asked = await bus.call(userOperations.getRealmPolicy, {}, { meta });
       // Services of the previous release, which run side by side during an upgrade, return no URL.
       const policy = { ...asked, url: asked.url ?? defaultRealmUrl(asked.host) };
       known.set(meta.realmId, key, policy);

@@ -49,12 +49,18 @@ export const oneByOne = (
   laneOf: (params: any) => string,
 ): Handlers[number] => ({ ...handler, laneOf });
 
+/** The compiler does not infer that every operation is an `Operation`. */
+const paired = (operation: Operation<never, never> | Operation, run: Run): Handlers[number] => ({
+  operation: operation as unknown as Operation,
+  run,
+});
+
 /** Pairs a read operation with its handler; the types of both must agree. */
 export function handle<O extends Operation<never, never> | Operation>(
   operation: O,
   run: (context: ContextOf<O>, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
 ): Handlers[number] {
-  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
+  return paired(operation, run);
 }
 
 /**
@@ -65,7 +71,7 @@ export function handleWrite<O extends Operation<never, never> | Operation>(
   operation: O,
   run: (context: ContextOf<O> & Writing, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
 ): Handlers[number] {
-  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'], isWrite: true };
+  return { ...paired(operation, run), isWrite: true };
 }
 
 /**
@@ -77,5 +83,5 @@ export function handleStored<O extends Operation<never, never> | Operation, S>(
   run: (context: ContextOf<O> & Writing, params: ParamsOf<O>) => Promise<S>,
   answerOf: (stored: S) => ResultOf<O>,
 ): Handlers[number] {
-  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'], isWrite: true, answerOf };
+  return { ...paired(operation, run), isWrite: true, answerOf };
 }

@@ -16,7 +16,7 @@ export interface Answer {
 const agent = new Agent({ keepAlive: true, timeout: 30_000 });
 
 /** Number of requests of clients that are sent again if they are answered with 503, and those that were. */
-export const asked = { requests: 0, repeated: [] as string[] };
+export const asked: { requests: number; repeated: string[] } = { requests: 0, repeated: [] };
 
 /**
  * A bare client of the HTTP API. Strings are sent as they are, all other values as JSON, undefined values are omitted;

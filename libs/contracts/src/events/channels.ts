@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keysOf } from '../model/keys.ts';
 import { channelPermissions } from '../model/permission-settings.ts';
 import { channelFields, ownFields } from '../operations/channels/channel-fields.ts';
 import { eventsOf } from './declare.ts';
@@ -33,7 +34,7 @@ const plain = [
   'is_recently_active',
   'stream_weekly_traffic',
   'subscriber_count',
-  ...(Object.keys(channelPermissions) as (keyof typeof channelPermissions)[]),
+  ...keysOf(channelPermissions),
 ] as const;
 type ChannelValues = { [P in (typeof plain)[number]]: z.output<(typeof channelFields)[P]> };
 export type PlainChannelProperty = keyof ChannelValues;

@@ -34,9 +34,11 @@ export type EventViews = {
     : z.output<(typeof heartbeat)['view']>;
 };
 
+const declarations: Readonly<Record<string, EventDeclaration>> = loggedEvents;
+
 /** The declaration of an event; undefined when there is none of this name. */
 const declarationOf = (name: string): EventDeclaration | undefined =>
-  Object.hasOwn(loggedEvents, name) ? (loggedEvents as Record<string, EventDeclaration>)[name] : undefined;
+  Object.hasOwn(declarations, name) ? declarations[name] : undefined;
 
 export const nameOfEvent = ({ type, op }: { type: unknown; op?: unknown }): string =>
   op === undefined ? String(type) : `${String(type)}/${String(op)}`;
@@ -44,7 +46,7 @@ export const nameOfEvent = ({ type, op }: { type: unknown; op?: unknown }): stri
 /** The events that clients see, by `type` or `type/op`. */
 export const publicEvents: ReadonlyMap<string, Pick<EventDeclaration, 'summary' | 'view'>> = new Map([
   ['heartbeat', heartbeat],
-  ...Object.entries(loggedEvents as Record<string, EventDeclaration>).filter(([, { isPublic }]) => isPublic),
+  ...Object.entries<EventDeclaration>(loggedEvents).filter(([, { isPublic }]) => isPublic),
 ]);
 
 /** Types that are never delivered to a queue. */

@@ -1,6 +1,12 @@
 import { z } from 'zod';
+import { entriesOf } from '../model/keys.ts';
 import { type GroupSetting, groupSettingSchema, type RealmPermission } from '../model/permission-settings.ts';
-import { type RealmSetting, type RealmSettingValues, realmSettings } from '../model/realm-settings.ts';
+import {
+  type RealmSetting,
+  type RealmSettingName,
+  type RealmSettingValues,
+  realmSettings,
+} from '../model/realm-settings.ts';
 import { realmDefaultNames } from '../model/user-settings.ts';
 import { profileFieldSchema } from '../operations/profile-fields.ts';
 import { linkifierSchema, playgroundSchema, realmDomainSchema, realmEmojiSchema } from '../operations/realm.ts';
@@ -10,7 +16,7 @@ import { eventsOf } from './declare.ts';
 import { settingChanges } from './settings.ts';
 import { bool, type ChangeOf, int, isNotEmpty, propertyOf, str, typed } from './shapes.ts';
 
-const settings = Object.entries(realmSettings as Record<string, RealmSetting>);
+const settings = entriesOf<Record<RealmSettingName, RealmSetting>>(realmSettings);
 const alone = settings.filter(([, { isLinked }]) => !isLinked);
 /** Settings that name a channel change alone, or together when the channel is archived. */
 const together = settings.filter(([, { isLinked, isChannel }]) => isLinked || isChannel);

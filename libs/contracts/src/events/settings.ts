@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  type Language,
   languageNames,
   type UserSettingName,
   type UserSettingValues,
@@ -18,9 +17,10 @@ export function settingChange<N extends UserSettingName>(name: N, value: UserSet
 export function settingChange(property: UserSettingName, value: unknown): object {
   return { property, value, ...languageOf(property, value) };
 }
+const languages: Readonly<Record<string, string>> = languageNames;
 /** An event about the language also contains its name. */
 export const languageOf = (name: UserSettingName, value: unknown): { language_name?: string } =>
-  name === 'default_language' ? { language_name: languageNames[value as Language] ?? String(value) } : {};
+  name === 'default_language' ? { language_name: languages[String(value)] ?? String(value) } : {};
 
 export const settingChanges = (names: readonly UserSettingName[]) =>
   typed<SettingChange>(

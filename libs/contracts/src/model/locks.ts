@@ -1,3 +1,4 @@
+import { keysOf } from './keys.ts';
 import { totals } from './limits.ts';
 
 interface AdvisoryLock {
@@ -51,7 +52,7 @@ const numbersOfTotals = {
 type Total = keyof typeof totals;
 
 const locksOfTotals = Object.fromEntries(
-  (Object.keys(totals) as Total[]).map((total) => [
+  keysOf(totals).map((total) => [
     `total:${total}`,
     {
       number: numbersOfTotals[total],
@@ -110,5 +111,5 @@ export const advisoryLocks = {
 
 export type LockName = keyof typeof advisoryLocks;
 /** Locks in the order in which a transaction takes them. */
-export const lockNames = Object.keys(advisoryLocks) as LockName[];
+export const lockNames = keysOf(advisoryLocks);
 export const lockOf = (name: LockName): AdvisoryLock => advisoryLocks[name];

@@ -42,10 +42,11 @@ export interface PermissionSetting {
   allowed_system_groups: readonly SystemGroupName[];
 }
 
-const setting = (
-  default_group_name: PermissionSetting['default_group_name'],
-  rules: Partial<PermissionSetting> = {},
-): PermissionSetting => ({
+type Rules = Partial<Omit<PermissionSetting, 'default_group_name'>>;
+const setting = <D extends PermissionSetting['default_group_name']>(
+  default_group_name: D,
+  rules: Rules = {},
+): PermissionSetting & { default_group_name: D } => ({
   require_system_group: false,
   allow_internet_group: false,
   allow_nobody_group: true,
@@ -55,7 +56,7 @@ const setting = (
   allowed_system_groups: [],
   ...rules,
 });
-const withGuests: Partial<PermissionSetting> = { allow_everyone_group: true };
+const withGuests: Rules = { allow_everyone_group: true };
 
 export const realmPermissions = {
   create_multiuse_invite_group: setting('role:administrators'),

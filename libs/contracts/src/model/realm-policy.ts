@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { string } from './bounded.ts';
+import { keysOf, recordOf } from './keys.ts';
 import { groupSettingSchema, realmPermissions, systemGroupNames } from './permission-settings.ts';
 
-const permission = Object.fromEntries(
-  Object.keys(realmPermissions).map((name) => [name, groupSettingSchema]),
-) as Record<keyof typeof realmPermissions, typeof groupSettingSchema>;
+const permission = recordOf(keysOf(realmPermissions), () => groupSettingSchema);
 
 /**
  * The permissions and settings of a realm that other services use in decisions. Such a decision is committed with the

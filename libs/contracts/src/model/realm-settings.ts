@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id, integer, string, trimmed, trimmedNonEmpty, union } from './bounded.ts';
+import { keysOf } from './keys.ts';
 import { limits } from './limits.ts';
 import { type Param, text, textOrJson } from './param.ts';
 import { languages } from './user-settings.ts';
@@ -133,7 +134,7 @@ export type RealmSettingName = keyof typeof realmSettings;
 export type RealmSettingValues = {
   [N in RealmSettingName]: Exclude<z.output<(typeof realmSettings)[N]['param']['schema']>, undefined>;
 };
-export const realmSettingNames = Object.keys(realmSettings) as RealmSettingName[];
+export const realmSettingNames = keysOf(realmSettings);
 
 /** Initial values of all settings in a new realm; the key is the realm's own name of the setting. */
 export const realmSettingDefaults = Object.fromEntries(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type BoundedValue, integer, string } from './bounded.ts';
+import { keysOf } from './keys.ts';
 import { type Param, textOrJson } from './param.ts';
 
 /** One personal setting: its values, its default, who else may set it, and how older clients receive it. */
@@ -37,7 +38,7 @@ const range = (min: number, max: number, initial: number, rules?: Rules) => sett
 
 export const languageNames = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français', ja: '日本語' } as const;
 export type Language = keyof typeof languageNames;
-export const languages = Object.keys(languageNames) as Language[];
+export const languages = keysOf(languageNames);
 export const notificationSounds = ['ding', 'zulip'] as const;
 /** The names of emoji sets, under both spellings. */
 export const emojisets = { google: 'Google', twitter: 'Twitter', text: 'Plain text', 'google-blob': 'Google blobs' };
@@ -127,7 +128,7 @@ export type UserSettingName = keyof typeof userSettings;
 export type UserSettingValues = {
   [N in UserSettingName]: Exclude<z.output<(typeof userSettings)[N]['param']['schema']>, undefined>;
 };
-export const userSettingNames = Object.keys(userSettings) as UserSettingName[];
+export const userSettingNames = keysOf(userSettings);
 export const realmDefaultNames = userSettingNames.filter((name) => userSettings[name].isRealmDefault);
 
 export const userSettingDefaults = Object.fromEntries(

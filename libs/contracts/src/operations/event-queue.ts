@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { anyJson, bigId, id, integer, list, object, record, string, tuple, union } from '../model/bounded.ts';
+import { recordOf } from '../model/keys.ts';
 import { type BusUser, operation } from '../model/operation.ts';
 import { bool, int, json, text, textOrJson } from '../model/param.ts';
 import { capabilityNames } from '../vocabulary/events.ts';
@@ -144,10 +145,7 @@ export const eventQueueOperations = {
       last_event_id: json(bigId.min(-1).optional()),
       dont_block: json(bool.default(false)),
       ...queueParams,
-      ...(Object.fromEntries(capabilityNames.map((name) => [name, json(bool.optional())])) as Record<
-        (typeof capabilityNames)[number],
-        ReturnType<typeof json<z.ZodOptional<z.ZodBoolean>>>
-      >),
+      ...recordOf(capabilityNames, () => json(bool.optional())),
     },
     result: z.object({
       events: z.array(
@@ -212,7 +210,13 @@ export const eventQueueOperations = {
       mark: json(integer(0, 2 ** 31).optional()),
     },
     /** `mark`: of the last entry; absent in answers of the previous release. */
-    result: z.object({ clock: int, mark: int.optional(), epoch: int, floor: int, entries: z.array(z.any()) }),
+    result: z.object({
+      clock: int,
+      mark: int.optional(),
+      epoch: int,
+      floor: int,
+      entries: z.array(z.any()),
+    }),
     isReadOnly: true,
     deadlineMs: 10_000,
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id, string } from '../model/bounded.ts';
+import { keysOf, recordOf } from '../model/keys.ts';
 import { operation } from '../model/operation.ts';
 import { bool, idList, ids, int, json, text } from '../model/param.ts';
 import { type GroupPermission, groupSettingSchema, groupSettingUpdateSchema } from '../model/permission-settings.ts';
@@ -9,10 +10,7 @@ import { groupPermissionMeanings } from '../vocabulary/permissions.ts';
 export const groupFetchTypes: readonly string[] = ['realm_user_groups', 'user_group'];
 
 const perPermission = <T>(make: (meaning: string) => T): Record<GroupPermission, T> =>
-  Object.fromEntries(Object.entries(groupPermissionMeanings).map(([name, meaning]) => [name, make(meaning)])) as Record<
-    GroupPermission,
-    T
-  >;
+  recordOf(keysOf(groupPermissionMeanings), (name) => make(groupPermissionMeanings[name]));
 
 /** A user group with the value of each of its permissions. */
 export const userGroupSchema = z.object({

@@ -78,7 +78,10 @@ export const operationsByName = {
   ...eventQueueOperations,
 };
 
-export const operations = Object.values(operationsByName) as unknown as readonly Operation[];
+/** The compiler does not infer that operations with parameters of their own are of the type `Operation`. */
+const operationsOf = (group: object): readonly Operation[] => Object.values(group);
+
+export const operations = operationsOf(operationsByName);
 
 /** The topics of the API documents, each with its operations. */
 export const tags: readonly { name: string; description: string; operations: ReadonlySet<Operation> }[] = [
@@ -103,13 +106,13 @@ export const tags: readonly { name: string; description: string; operations: Rea
   ]),
 ];
 
-function tag(name: string, description: string, groups: readonly Record<string, unknown>[]) {
-  return { name, description, operations: new Set(groups.flatMap((group) => Object.values(group) as Operation[])) };
+function tag(name: string, description: string, groups: readonly object[]) {
+  return { name, description, operations: new Set(groups.flatMap(operationsOf)) };
 }
 
 /** All operations, including those that several services serve under one name. */
 export const servedOperations: readonly Operation[] = [
   ...operations,
-  ...(catchUpOperations as unknown as readonly Operation[]),
-  ...(Object.values(fileOperations).flatMap(Object.values) as unknown as readonly Operation[]),
+  ...operationsOf(catchUpOperations),
+  ...Object.values(fileOperations).flatMap(operationsOf),
 ];

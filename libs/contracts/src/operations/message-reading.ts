@@ -60,13 +60,13 @@ function searchWeight(narrow: unknown): number {
   return 3 + Math.min(quotes / 2, perRequest.searchPhrases) / 2;
 }
 
-function isSearch(term: unknown): boolean {
+function isSearch(term: unknown): term is unknown[] | { operand?: unknown } {
   if (Array.isArray(term)) return term[0] === 'search';
   return typeof term === 'object' && term !== null && 'operator' in term && term.operator === 'search';
 }
 
-function searchedIn(term: unknown): string {
-  const searched = Array.isArray(term) ? term[1] : (term as { operand?: unknown }).operand;
+function searchedIn(term: unknown[] | { operand?: unknown }): string {
+  const searched = Array.isArray(term) ? term[1] : term.operand;
   return typeof searched === 'string' ? searched : '';
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id, record, string, trimmed } from '../model/bounded.ts';
+import { entriesOf, keysOf, recordOf } from '../model/keys.ts';
 import { limits } from '../model/limits.ts';
 import { operation } from '../model/operation.ts';
 import { bool, described, int, json, type Param, text } from '../model/param.ts';
@@ -7,7 +8,6 @@ import {
   type GroupSettingUpdate,
   groupSettingUpdateSchema,
   ownersPermissions,
-  type RealmPermission,
   type realmPermissions,
 } from '../model/permission-settings.ts';
 import { type RealmSetting, type RealmSettingName, realmSettings } from '../model/realm-settings.ts';
@@ -40,24 +40,20 @@ type PermissionParams = Record<keyof typeof realmPermissions, Param<z.ZodOptiona
 
 const owners = (isOwners: boolean): string => (isOwners ? ' Only owners change it.' : '');
 const settingParams = Object.fromEntries(
-  Object.entries(realmSettings as Record<string, RealmSetting>).map(([name, { param, default: initial, isOwners }]) => [
-    name,
-    described(
-      param,
-      `${realmSettingMeanings[name as RealmSettingName]} Initially \`${JSON.stringify(initial)}\`.${owners(isOwners)}`,
-    ),
-  ]),
+  entriesOf<Record<RealmSettingName, RealmSetting>>(realmSettings).map(
+    ([name, { param, default: initial, isOwners }]) => [
+      name,
+      described(param, `${realmSettingMeanings[name]} Initially \`${JSON.stringify(initial)}\`.${owners(isOwners)}`),
+    ],
+  ),
 ) as unknown as SettingParams;
-const permissionParams = Object.fromEntries(
-  Object.entries(realmPermissionMeanings).map(([name, meaning]) => [
-    name,
-    json(
-      groupSettingUpdateSchema
-        .describe(`${meaning}${owners(ownersPermissions.has(name as RealmPermission))}`)
-        .optional(),
-    ),
-  ]),
-) as unknown as PermissionParams;
+const permissionParams: PermissionParams = recordOf(keysOf(realmPermissionMeanings), (name) =>
+  json(
+    groupSettingUpdateSchema
+      .describe(`${realmPermissionMeanings[name]}${owners(ownersPermissions.has(name))}`)
+      .optional(),
+  ),
+);
 
 const mirrorParams = {
   mandatory_topics: json(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keysOf, recordOf } from '../model/keys.ts';
 import { groupSettingSchema } from '../model/permission-settings.ts';
 import { realmSettings } from '../model/realm-settings.ts';
 import { meaningOf } from '../vocabulary/index.ts';
@@ -33,7 +34,7 @@ const permissionSettings = z.record(
 );
 
 const settings: Fields = prefixed({
-  ...Object.fromEntries(Object.entries(realmSettings).map(([name, one]) => [name, settingValue(name, one)])),
+  ...recordOf(keysOf(realmSettings), (name) => settingValue(name, realmSettings[name])),
   ...Object.fromEntries(
     Object.entries(realmPermissionMeanings).map(([name, meaning]) => [name, groupSettingSchema.describe(meaning)]),
   ),

@@ -1,3 +1,5 @@
+import { keysOf } from '../model/keys.ts';
+
 /** Descriptions of the capabilities of clients. A capability is false unless the client declares it. */
 const capabilities = {
   notification_settings_null: 'Whether the notification settings of a subscription may be null.',
@@ -15,7 +17,7 @@ const capabilities = {
 };
 
 /** The capabilities that a client may name in a register. */
-export const capabilityNames = Object.keys(capabilities) as (keyof typeof capabilities)[];
+export const capabilityNames = keysOf(capabilities);
 
 /** Event queues, and the fields of events that occur nowhere else. */
 export const eventMeanings = {

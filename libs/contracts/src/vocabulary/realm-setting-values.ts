@@ -16,8 +16,8 @@ const nullable: Record<string, z.ZodType> = {
 };
 const kinds: Record<string, z.ZodType> = { boolean: bool, number: int, string: str };
 /** The values of a setting that clients read. */
-export const settingValue = (name: string, { default: initial }: RealmSetting): z.ZodType =>
-  (nullable[name] ?? kinds[typeof initial] ?? z.never()).describe(realmSettingMeanings[name as RealmSettingName]);
+export const settingValue = (name: RealmSettingName, { default: initial }: RealmSetting): z.ZodType =>
+  (nullable[name] ?? kinds[typeof initial] ?? z.never()).describe(realmSettingMeanings[name]);
 
 /** Deprecated fields that repeat a setting or a permission. */
 export const settingMirrors = {

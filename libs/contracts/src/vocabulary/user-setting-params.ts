@@ -15,7 +15,7 @@ export const userSettingValue = (name: UserSettingName): z.ZodType =>
 
 type SettingParams = { [N in UserSettingName]: (typeof userSettings)[N]['param'] };
 const paramOf = (name: UserSettingName): Param => {
-  const { param, default: initial } = (userSettings as Record<UserSettingName, UserSetting>)[name];
+  const { param, default: initial }: UserSetting = userSettings[name];
   return described(param, `${userSettingMeanings[name]} Initially \`${JSON.stringify(initial)}\`.`);
 };
 export const userSettingParams = Object.fromEntries(

@@ -30,7 +30,7 @@ export function readHandlers(service: Service): Handlers {
             ...toChannel(channel, shown),
             ...(filters.include_default ? { is_default: channel.is_default } : {}),
           }));
-        return { streams: streams as { stream_id: number; name: string }[] };
+        return { streams };
       }),
     ),
 

@@ -6,6 +6,8 @@ import {
   type GroupSetting,
   groupUsesKey,
   insufficientPermission,
+  keysOf,
+  recordOf,
   type SystemGroupName,
 } from '@natter/contracts';
 import { readVersions, VersionsChanged, type Work } from '@natter/database';
@@ -13,7 +15,7 @@ import { groupsNamed, normalized, problemOf, usersNamed } from '@natter/permissi
 import { type Decision, maySetPolicy } from './deciding.ts';
 import { isBehind } from './directory/behind.ts';
 
-export const channelPermissionNames = Object.keys(channelPermissions) as ChannelPermission[];
+export const channelPermissionNames = keysOf(channelPermissions);
 
 /** Setting these requires the realm's permission to set who may delete messages. */
 const deletePermissions: readonly ChannelPermission[] = [
@@ -28,13 +30,12 @@ export function defaultPermissions(
   systemGroups: Readonly<Record<SystemGroupName, number>>,
   creatorId: number,
 ): ChannelPermissions {
-  const values = Object.entries(channelPermissions).map(([name, { default_group_name }]): [string, GroupSetting] => [
-    name,
-    default_group_name === 'stream_creator_or_nobody'
+  return recordOf(channelPermissionNames, (name): GroupSetting => {
+    const { default_group_name } = channelPermissions[name];
+    return default_group_name === 'stream_creator_or_nobody'
       ? { direct_members: [creatorId], direct_subgroups: [] }
-      : systemGroups[default_group_name as SystemGroupName],
-  ]);
-  return Object.fromEntries(values) as Record<ChannelPermission, GroupSetting>;
+      : systemGroups[default_group_name];
+  });
 }
 
 /**

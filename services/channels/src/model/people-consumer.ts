@@ -1,4 +1,4 @@
-import { idsOf, type LogEvent, type NewcomerNote } from '@natter/contracts';
+import { idsOf, keysOf, type LogEvent, type NewcomerNote } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -104,8 +104,7 @@ const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, directo
 
 const defaultsRow = z.object({ notifications: z.record(z.string(), z.boolean()) });
 
-const isChanged = (before: Person, after: Person): boolean =>
-  (Object.keys(after) as (keyof Person)[]).some((key) => before[key] !== after[key]);
+const isChanged = (before: Person, after: Person): boolean => keysOf(after).some((key) => before[key] !== after[key]);
 
 const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, directory, { body: { person: user }, note }) => {
   if (directory.people.has(user.user_id)) return;

@@ -68,7 +68,7 @@ async function change({ work, actor }: Decision, settings: readonly Setting[]): 
   return {};
 }
 
-const booleans = new Set<string>([
+const booleans = [
   'is_muted',
   'pin_to_top',
   'desktop_notifications',
@@ -76,7 +76,7 @@ const booleans = new Set<string>([
   'push_notifications',
   'audible_notifications',
   'wildcard_mentions_notify',
-]);
+] as const satisfies (keyof Personal)[];
 
 function checkedSetting({ stream_id, property, value }: Setting): {
   stream_id: number;
@@ -88,8 +88,8 @@ function checkedSetting({ stream_id, property, value }: Setting): {
     return { stream_id, property, value: checkedColor(value) };
   }
   const isInverse = property === 'in_home_view';
-  if (!isInverse && !booleans.has(property)) throw badRequest(`Unknown subscription property: ${property}`);
+  const changed = isInverse ? 'is_muted' : booleans.find((name) => name === property);
+  if (changed === undefined) throw badRequest(`Unknown subscription property: ${property}`);
   if (typeof value !== 'boolean') throw badRequest(`${property} is not a boolean`);
-  if (isInverse) return { stream_id, property: 'is_muted', value: !value };
-  return { stream_id, property: property as keyof Personal, value };
+  return { stream_id, property: changed, value: isInverse ? !value : value };
 }

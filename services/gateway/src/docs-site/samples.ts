@@ -68,9 +68,7 @@ function curlOf({ method, path, fields, headers, hasFile, hasBytes, isPublic }: 
 }
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-const methodNames = new Map(
-  Object.entries(operationsByName as Record<string, Operation>).map(([method, { name }]) => [name, method]),
-);
+const methodNames = new Map(Object.entries<Operation>(operationsByName).map(([method, { name }]) => [name, method]));
 
 function typescriptOf(operation: Operation, { hasFile, isPublic }: Request): string {
   const credentials = isPublic ? '' : `, email: '${email}', apiKey: '${key}'`;
@@ -98,10 +96,10 @@ function literal(value: unknown): string {
 function pythonOf({ method, path, fields, headers, hasFile, hasBytes, isPublic }: Request): string {
   const isJson = fields.some(([, value]) => typeof value !== 'string' && typeof value !== 'number');
   const given = fields.map(([name, value]) => `        ${JSON.stringify(name)}: ${pythonField(value)},`);
-  const sent = [
-    ...headers,
-    ...(hasBytes ? [['Content-Type', 'application/offset+octet-stream'] as [string, string]] : []),
-  ].map(([name, value]) => `        ${JSON.stringify(name)}: ${JSON.stringify(value)},`);
+  const type: [string, string][] = hasBytes ? [['Content-Type', 'application/offset+octet-stream']] : [];
+  const sent = [...headers, ...type].map(
+    ([name, value]) => `        ${JSON.stringify(name)}: ${JSON.stringify(value)},`,
+  );
   return [
     ...(isJson ? ['import json', ''] : []),
     'import requests',

@@ -34,14 +34,14 @@ export function docsSite(folders: Folders, where: Omit<Look, 'guides'>): Map<str
     name,
     { type, text: () => readFileSync(join(folders.assets, name), 'utf8') },
   ];
-  const entries = [
+  const entries: [string, SiteFile][] = [
     page('index', 'Start', () => startContent(guides, look.linkTo)),
     ...guides.map((guide) => page(guide.page, guide.title, () => guideContent(guide.text, look.linkTo))),
     ...topics.map((topic) => page(topic.page, topic.name, () => topicContent(topic, look.linkTo))),
     page(eventsPage, 'Events', () => eventsContent(look.linkTo)),
     asset('docs.css', 'text/css; charset=utf-8'),
     asset('docs.js', 'text/javascript; charset=utf-8'),
-    ['search.json', searchFile(() => JSON.stringify(searchIndex(guides, look.linkTo)))] as [string, SiteFile],
+    ['search.json', searchFile(() => JSON.stringify(searchIndex(guides, look.linkTo)))],
   ];
   const site = new Map(entries);
   if (site.size !== entries.length) throw new Error('Two pages of the documentation have the same name');

@@ -33,8 +33,10 @@ export function maxFileBytes(operation: Operation, maxUploadBytes: number): numb
   return declaredForm(operation).fileKey !== undefined || streamsBody(operation) ? maxUploadBytes : undefined;
 }
 
+type ChunkOperations = (typeof fileOperations)[keyof typeof fileOperations];
+const chunkOperations: Partial<Record<Operation['service'], ChunkOperations>> = fileOperations;
 const chunksOf = (operation: Operation) => {
-  const found = fileOperations[operation.service as keyof typeof fileOperations];
+  const found = chunkOperations[operation.service];
   if (!found) throw new Error(`${operation.service} stores no files`);
   return found;
 };

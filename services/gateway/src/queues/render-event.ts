@@ -17,6 +17,7 @@ import type { EventTexts } from './event-texts.ts';
 import { passesNarrow } from './narrow.ts';
 
 type Message = LogEvent<'message'>;
+type NewPerson = LogEvent<'realm_user/add'>;
 
 export const eventId = (queue: QueueRecord, position: { number: number; n: number }): number =>
   (position.number - queue.start) * idsPerNumber + position.n;
@@ -94,20 +95,22 @@ function sharedEvent(texts: EventTexts, queue: QueueRecord, event: LogEvent): st
   return texts.once(event, profile.join(''), () => {
     let body: Record<string, unknown> = event.body;
     for (const { patch } of variants) body = { ...body, ...patch };
+    if (isPictureless) body = { ...body, ...withoutPicture(event, queue.user_id) };
     for (const part of parts) body = withItems(body, part);
     let seen: Record<string, unknown> = named(event, body);
     for (const { patch } of forms) seen = { ...seen, ...patch };
     // The body of an event must not change its type, because another service may own that type.
-    return { ...(isPictureless ? withoutPicture(seen) : seen), type: event.type };
+    return { ...seen, type: event.type };
   });
 }
 
 /** Clients that compute avatar URLs from emails get none if they can see the email. */
-function withoutPicture(event: Record<string, unknown>): Record<string, unknown> {
-  const person = event.person as { delivery_email?: string | null; avatar_url?: unknown };
+function withoutPicture({ body, variants = [] }: NewPerson, userId: number): Partial<NewPerson['body']> {
+  const shown = variants.findLast(({ audience, patch }) => patch.person && reaches(audience, userId));
+  const person = shown?.patch.person ?? body.person;
   return person.delivery_email && !isUploadedAvatar(person.avatar_url)
-    ? { ...event, person: { ...person, avatar_url: null } }
-    : event;
+    ? { person: { ...person, avatar_url: null } }
+    : {};
 }
 
 function sharedMessage(texts: EventTexts, queue: QueueRecord, entry: LogEntry, event: Message): string | undefined {

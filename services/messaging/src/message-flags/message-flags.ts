@@ -126,7 +126,8 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
 }
 
 function checkedFlag(flag: string): Editable {
-  if (editable.some((name) => name === flag)) return flag as Editable;
+  const found = editable.find((name) => name === flag);
+  if (found !== undefined) return found;
   throw badRequest(known.includes(flag) ? `Flag not editable: '${flag}'` : `Invalid message flag: '${flag}'`);
 }
 

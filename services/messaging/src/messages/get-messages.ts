@@ -98,7 +98,7 @@ function wantedOf(params: Params, terms: readonly Term[]) {
   if (params.num_before + params.num_after > maxPage)
     throw badRequest(`Too many messages requested (maximum ${maxPage}).`);
   return {
-    anchor: anchor as number | string,
+    anchor,
     date: anchor === 'date' ? dateOf(params.anchor_date) : undefined,
     includeAnchor: params.include_anchor,
     before: params.num_before,

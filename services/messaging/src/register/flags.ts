@@ -75,16 +75,17 @@ export async function unreadPart(
 
 interface Listed {
   unread_message_ids: number[];
+  [field: string]: unknown;
 }
 
 function conversationOf(
   row: UnreadRow,
   { userId, capabilities }: SnapshotFor,
   { streams, pms, huddles }: Record<'streams' | 'pms' | 'huddles', Map<string, Listed>>,
-) {
+): { map: Map<string, Listed>; key: string; make: () => Listed } {
   if (row.channel_id !== null) {
     const topic = row.topic === '' && !capabilities.empty_topic_name ? emptyTopicDisplayName : row.topic;
-    const make = () => ({ topic, stream_id: row.channel_id, unread_message_ids: [] as number[] });
+    const make = () => ({ topic, stream_id: row.channel_id, unread_message_ids: [] });
     return { map: streams, key: `${row.channel_id} ${row.topic.toLowerCase()}`, make };
   }
   const participants = row.recipient_ids ?? [];
@@ -93,13 +94,13 @@ function conversationOf(
     return {
       map: huddles,
       key: participants.join(','),
-      make: () => ({ user_ids_string: participants.join(','), unread_message_ids: [] as number[] }),
+      make: () => ({ user_ids_string: participants.join(','), unread_message_ids: [] }),
     };
   const other = others[0] ?? userId;
   return {
     map: pms,
     key: String(other),
-    make: () => ({ other_user_id: other, sender_id: other, unread_message_ids: [] as number[] }),
+    make: () => ({ other_user_id: other, sender_id: other, unread_message_ids: [] }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { GroupSetting, LogEvent } from '@natter/contracts';
+import { type GroupSetting, groupSettingSchema, type LogEvent } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import {
@@ -34,8 +34,8 @@ export async function changeText(
     case 'is_archived':
       return notice`Channel ${placeLink({ channel_id: body.stream_id, name: body.name })} has been ${body.value ? notice`archived` : notice`unarchived`}.`;
     case 'can_send_message_group': {
-      const named = (value: unknown): Promise<NoticeText> => holdersText(executor, realmId, value as GroupSetting);
-      const [old, new_] = [await named(note.before), await named(body.value)];
+      const named = (value: GroupSetting): Promise<NoticeText> => holdersText(executor, realmId, value);
+      const [old, new_] = [await named(groupSettingSchema.parse(note.before)), await named(body.value)];
       return notice`${who} changed the posting permissions for this channel:\n\n* **Old**: ${old}\n* **New**: ${new_}`;
     }
     case 'message_retention_days':

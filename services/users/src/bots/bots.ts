@@ -1,4 +1,4 @@
-import { badRequest, botOperations, insufficientPermission, roles } from '@natter/contracts';
+import { badRequest, botOperations, insufficientPermission, keysOf, partOf, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import {
   type Bus,
@@ -175,14 +175,12 @@ async function storeDefaults(
     default_all_public_streams: params.default_all_public_streams ?? bot.default_all_public_streams,
     services: changedServices(bot, params),
   };
-  const changes: Partial<typeof after> = Object.fromEntries(
-    Object.entries(after).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(bot[key as keyof BotRow])),
-  );
-  if (Object.keys(changes).length === 0) return;
+  const changed = keysOf(after).filter((key) => JSON.stringify(after[key]) !== JSON.stringify(bot[key]));
+  if (changed.length === 0) return;
   await work.run(sql.unsafe`
     UPDATE users.bot SET default_sending_stream = ${after.default_sending_stream}, default_events_register_stream = ${after.default_events_register_stream},
       default_all_public_streams = ${after.default_all_public_streams}, services = ${JSON.stringify(after.services)}::jsonb WHERE user_id = ${bot.id}`);
-  await announceBotChange(work, bot, changes);
+  await announceBotChange(work, bot, partOf(after, changed));
 }
 
 function changedServices(bot: BotRow, params: Params): Record<string, unknown>[] {

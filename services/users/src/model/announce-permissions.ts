@@ -1,10 +1,4 @@
-import {
-  type GroupPermission,
-  groupPermissions,
-  type RealmData,
-  type RealmPermission,
-  realmPermissions,
-} from '@natter/contracts';
+import { groupPermissions, keysOf, type RealmData, realmPermissions } from '@natter/contracts';
 import type { Work } from '@natter/database';
 import { isSameSetting, normalized, shownSettings, usersNamed } from '@natter/permissions';
 import { emitUpdated } from './group-events.ts';
@@ -13,8 +7,8 @@ import { inactiveAmong } from './inactive.ts';
 import { permissionMirrorNames, permissionMirrors } from './legacy-mirrors.ts';
 import { type Realm, readRealm } from './read-realm.ts';
 
-const realmNames = Object.keys(realmPermissions) as RealmPermission[];
-const groupNames = Object.keys(groupPermissions) as GroupPermission[];
+const realmNames = keysOf(realmPermissions);
+const groupNames = keysOf(groupPermissions);
 
 export function emitDict(work: Work, data: RealmData): void {
   work.emit({ type: 'realm', op: 'update_dict', body: { property: 'default', data }, audience: 'realm' });

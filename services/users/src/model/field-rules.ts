@@ -82,11 +82,11 @@ function checkedAccount(data: Record<string, unknown>): string {
   return JSON.stringify({ subtype });
 }
 
+const accounts: Readonly<Record<string, { name: string; hint: string }>> = externalAccounts;
+
 function knownAccount(type: number, data: Record<string, unknown> | undefined) {
   const subtype = type === EXTERNAL_ACCOUNT.id ? String(data?.subtype) : '';
-  return Object.hasOwn(externalAccounts, subtype)
-    ? (externalAccounts as Record<string, { name: string; hint: string }>)[subtype]
-    : undefined;
+  return Object.hasOwn(accounts, subtype) ? accounts[subtype] : undefined;
 }
 
 export function isWebUrl(text: string): boolean {

@@ -1,8 +1,8 @@
 import {
   type Form,
   type GroupChange,
-  type GroupPermission,
   groupPermissions,
+  keysOf,
   type LogEvent,
   type NamesOf,
   type NoteOf,
@@ -29,7 +29,7 @@ export function emitAdded(work: Work, row: GroupRow, note?: NoteOf<'user_group/a
   work.emit({ type: 'user_group', op: 'add', body: { group: toGroup(row) }, audience: 'realm', note });
 }
 
-const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
+const permissionNames = keysOf(groupPermissions);
 
 /** `change` has the stored values of permissions. */
 export function emitUpdated(work: Work, group: Announced, change: GroupChange, inactive: ReadonlySet<number>): void {

@@ -1,4 +1,11 @@
-import { type GroupPermission, type GroupSetting, groupPermissions, type UserGroup } from '@natter/contracts';
+import {
+  type GroupPermission,
+  type GroupSetting,
+  groupPermissions,
+  keysOf,
+  recordOf,
+  type UserGroup,
+} from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { normalized, shownSetting } from '@natter/permissions';
 import { z } from 'zod';
@@ -84,12 +91,7 @@ export const toGroup = (row: GroupRow): UserGroup => ({
   direct_subgroup_ids: row.subgroups,
   is_system_group: row.is_system,
   deactivated: row.is_deactivated,
-  ...(Object.fromEntries(
-    (Object.keys(groupPermissions) as GroupPermission[]).map((name) => [
-      name,
-      normalized(shownSetting(permissionOf(row, name), row.inactive)),
-    ]),
-  ) as Record<GroupPermission, GroupSetting>),
+  ...recordOf(keysOf(groupPermissions), (name) => normalized(shownSetting(permissionOf(row, name), row.inactive))),
 });
 
 /** The group without the members that are hidden from the viewer. */

@@ -1,4 +1,4 @@
-import type { GroupSetting, RealmSettingValues, SystemGroupName } from '@natter/contracts';
+import { entriesOf, type GroupSetting, type RealmSettingValues, type SystemGroupName } from '@natter/contracts';
 import type { Realm } from './read-realm.ts';
 
 /** Deprecated names of settings that clients still read. */
@@ -30,7 +30,7 @@ export function settingsOfMirrors(current: RealmSettingValues, given: Mirrors): 
 
 /** Deprecated numeric values of permissions; a group without a number maps to the widest permitted one. */
 export function permissionMirrors({ permissions, systemGroups }: Realm) {
-  const names = new Map(Object.entries(systemGroups).map(([name, id]) => [id, name as SystemGroupName]));
+  const names = new Map(entriesOf(systemGroups).map(([name, id]) => [id, name]));
   const number = (value: GroupSetting, numbers: Partial<Record<SystemGroupName, number>>, otherwise: number): number =>
     numbers[(typeof value === 'number' && names.get(value)) || 'role:internet'] ?? otherwise;
   const creators = {

@@ -1,10 +1,12 @@
 import {
   defaultRealmUrl,
   type GroupSetting,
+  keysOf,
   type RealmPermission,
   type RealmSettingValues,
   realmPermissions,
   realmSettingDefaults,
+  recordOf,
   type SystemGroupName,
 } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
@@ -68,12 +70,10 @@ async function read(executor: Executor, realmId: number, lock: ReturnType<typeof
       (SELECT jsonb_object_agg(g.name, g.id) FROM users.user_group g WHERE g.realm_id = r.id AND g.is_system) AS system_groups
     FROM users.realm r WHERE r.id = ${realmId} ${lock}`);
   const systemGroups = row.system_groups as Record<SystemGroupName, number>;
-  const permissions = Object.fromEntries(
-    Object.entries(realmPermissions).map(([name, { default_group_name }]) => [
-      name,
-      row.permissions[name] ?? systemGroups[default_group_name as SystemGroupName],
-    ]),
-  ) as Record<RealmPermission, GroupSetting>;
+  const permissions = recordOf(
+    keysOf(realmPermissions),
+    (name): GroupSetting => row.permissions[name] ?? systemGroups[realmPermissions[name].default_group_name],
+  );
   return {
     id: row.id,
     host: row.host,

@@ -1,10 +1,4 @@
-import {
-  realmDefaultNames,
-  type UserSettingName,
-  type UserSettingValues,
-  userSettingDefaults,
-  userSettingNames,
-} from '@natter/contracts';
+import { realmDefaultNames, type UserSettingValues, userSettingDefaults, userSettingNames } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
@@ -19,8 +13,9 @@ export async function readSettings(executor: Executor, userId: number): Promise<
   return withDefaults(settings);
 }
 
+const names: ReadonlySet<string> = new Set(userSettingNames);
 const withDefaults = (settings: Values): UserSettingValues => {
-  const known = Object.entries(settings).filter(([name]) => userSettingNames.includes(name as UserSettingName));
+  const known = Object.entries(settings).filter(([name]) => names.has(name));
   return { ...userSettingDefaults, ...Object.fromEntries(known) };
 };
 

@@ -1,10 +1,4 @@
-import {
-  type LogEvent,
-  type RealmSettingValues,
-  realmSettingDefaults,
-  realmSettingNames,
-  realmSettings,
-} from '@natter/contracts';
+import { type LogEvent, partOf, realmSettingDefaults, realmSettingNames, realmSettings } from '@natter/contracts';
 import { eventsAfter, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -27,9 +21,7 @@ async function archived(work: Work, { body }: LogEvent<'stream/update'>, number:
   const { settings } = await lockRealm(work);
   const named = channelSettings.filter((name) => settings[name] === body.stream_id);
   if (named.length === 0 || (await isRestoredAfter(work, body.stream_id, number))) return;
-  const none = Object.fromEntries(
-    named.map((name) => [name, realmSettingDefaults[name]]),
-  ) as Partial<RealmSettingValues>;
+  const none = partOf(realmSettingDefaults, named);
   await store(work, none, {});
   emitDict(work, none);
 }

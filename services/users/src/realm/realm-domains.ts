@@ -30,7 +30,8 @@ export function domainHandlers(owner: Owner): Handlers {
           body: { realm_domain: { domain, allow_subdomains } },
           audience: 'realm',
         });
-        return { new_domain: [id, domain] as [number, string] };
+        const new_domain: [number, string] = [id, domain];
+        return { new_domain };
       });
     }),
 

@@ -3,6 +3,7 @@ import {
   ChatError,
   channelOperations,
   type GroupSetting,
+  keysOf,
   ownersPermissions,
   type ParamsOf,
   perRequest,
@@ -45,7 +46,7 @@ type Params = ParamsOf<typeof realmOperations.updateRealm>;
 type Settings = Partial<RealmSettingValues>;
 type Permissions = Partial<Record<RealmPermission, GroupSetting>>;
 
-const permissionNames = Object.keys(realmPermissions) as RealmPermission[];
+const permissionNames = keysOf(realmPermissions);
 
 /** The parameters that only owners may give, even with the current value. */
 const ownersParams: readonly (keyof Params)[] = [

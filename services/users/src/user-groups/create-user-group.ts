@@ -1,11 +1,4 @@
-import {
-  type GroupPermission,
-  type GroupSetting,
-  groupOperations,
-  groupPermissions,
-  type ParamsOf,
-  type SystemGroupName,
-} from '@natter/contracts';
+import { type GroupSetting, groupOperations, groupPermissions, keysOf, type ParamsOf } from '@natter/contracts';
 import { duplicateAs, sql, type Work } from '@natter/database';
 import { normalized } from '@natter/permissions';
 import { type Handlers, handleWrite } from '@natter/service-kit';
@@ -60,7 +53,7 @@ async function permissionsOf(
   params: Params,
 ): Promise<Record<string, GroupSetting>> {
   const values: Record<string, GroupSetting> = {};
-  for (const name of Object.keys(groupPermissions) as GroupPermission[]) {
+  for (const name of keysOf(groupPermissions)) {
     const setting = groupPermissions[name];
     const given = params[name];
     if (given !== undefined) {
@@ -68,7 +61,7 @@ async function permissionsOf(
       await checkSetting(work, [name, setting], values[name]);
     } else if (setting.default_group_name === 'group_creator')
       values[name] = { direct_members: [creatorId], direct_subgroups: [] };
-    else values[name] = realm.systemGroups[setting.default_group_name as SystemGroupName];
+    else values[name] = realm.systemGroups[setting.default_group_name];
   }
   return values;
 }

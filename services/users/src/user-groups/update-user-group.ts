@@ -6,6 +6,7 @@ import {
   type GroupSetting,
   groupOperations,
   groupPermissions,
+  keysOf,
   type ParamsOf,
 } from '@natter/contracts';
 import { authorOfPermissions, duplicateAs, sql, type Work } from '@natter/database';
@@ -22,7 +23,7 @@ import { endGroup, usesElsewhere } from './deactivate-user-group.ts';
 import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
 
 type Params = ParamsOf<typeof groupOperations.updateUserGroup>;
-const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
+const permissionNames = keysOf(groupPermissions);
 
 export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
   return [

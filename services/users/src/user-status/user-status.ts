@@ -1,4 +1,4 @@
-import { badRequest, socialOperations } from '@natter/contracts';
+import { badRequest, entriesOf, socialOperations } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { emojiCode, emojiNames, unicodeEmoji } from '@natter/markdown';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
@@ -6,7 +6,7 @@ import { lockAccount, noSuchUser } from '../model/find-account.ts';
 import { readEmoji } from '../model/realm-emoji.ts';
 import { announceOwnSetting } from '../model/settings-events.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
-import { noEmoji, readStatus, readStatuses, type StatusRow, toStatus } from '../model/user-status.ts';
+import { noEmoji, readStatus, readStatuses, toStatus } from '../model/user-status.ts';
 import { hiddenFrom, lockUserVisibility } from '../model/user-visibility.ts';
 
 const maxText = 60;
@@ -57,7 +57,7 @@ async function update(work: Work, userId: number, given: Given): Promise<Record<
   if (!before) throw noSuchUser();
   const after = { ...before, ...(status_text === undefined ? {} : { status_text }), ...emoji };
   const changes = { ...(status_text === undefined ? {} : { status_text }), ...emoji };
-  const isChanged = Object.entries(changes).some(([name, value]) => before[name as keyof StatusRow] !== value);
+  const isChanged = entriesOf(changes).some(([name, value]) => before[name] !== value);
   if (isChanged)
     await work.run(sql.unsafe`
       INSERT INTO users.user_status (user_id, status_text, emoji_name, emoji_code, reaction_type)

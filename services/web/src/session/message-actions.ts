@@ -78,7 +78,7 @@ export class MessageActions {
   async newestOf(place: Place, count: number): Promise<[number, ...number[]]> {
     const page = { narrow: termsOf(place), anchor: 'newest' as const, num_before: count, num_after: 0 };
     const { messages } = await this.#client.getMessages({ ...page, allow_empty_topic_name: true });
-    const [newest, ...earlier] = messages.map(({ id }) => id as number).toReversed();
+    const [newest, ...earlier] = messages.map(({ id }) => id).toReversed();
     if (newest === undefined) throw new Error(t('theTopicHasNoMessages'));
     return [newest, ...earlier];
   }
@@ -86,7 +86,7 @@ export class MessageActions {
   /** The first of these messages that is still there; undefined if all were deleted. */
   async firstLeft(ids: readonly number[]): Promise<number | undefined> {
     const { messages } = await this.#client.getMessages({ message_ids: [...ids], allow_empty_topic_name: true });
-    const left = new Set(messages.map(({ id }) => id as number));
+    const left = new Set(messages.map(({ id }) => id));
     return ids.find((id) => left.has(id));
   }
 

@@ -1,6 +1,6 @@
 import type { CallOptions, Client } from '@natter/client';
 import { covers } from '../state/bounds.ts';
-import { type Message, type Narrow, termsOf } from '../state/place.ts';
+import { type Narrow, termsOf } from '../state/place.ts';
 
 /** An anchor above the ids of all messages. */
 export const newestId = 10_000_000_000_000_000;
@@ -24,7 +24,7 @@ export async function pageAround(client: Client, narrow: Narrow, around: number 
     num_after: pageSize,
   };
   const answer = await client.getMessages(params, options);
-  const messages = answer.messages as unknown as Message[];
+  const messages = answer.messages;
   const firstUnread = messages.find(({ id, flags }) => id >= answer.anchor && !flags.includes('read'))?.id;
   return {
     narrow,
@@ -75,7 +75,7 @@ export async function pageBeside(client: Client, narrow: Narrow, { anchor, towar
   const answer = await client.getMessages(params, { retryForMs: Number.POSITIVE_INFINITY, signal });
   return {
     narrow,
-    messages: answer.messages as unknown as Message[],
+    messages: answer.messages,
     foundOldest: towards === 'oldest' && answer.found_oldest,
     foundNewest: towards === 'newest' && answer.found_newest,
   };

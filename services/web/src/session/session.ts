@@ -1,6 +1,6 @@
 import { type ChatEvent, type Client, createClient, follow } from '@natter/client';
 import { registerParams } from '../state/model.ts';
-import { keyOf, type Message, type Narrow, type Place, placeOf } from '../state/place.ts';
+import { keyOf, type Narrow, type Place, placeOf } from '../state/place.ts';
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
 import { ChannelList } from './channel-list.ts';
 import { Connection } from './connection.ts';
@@ -253,7 +253,7 @@ export class Session {
   async placeOf(messageId: number): Promise<Place | undefined> {
     const params = { message_id: messageId, allow_empty_topic_name: true };
     return this.#client.getMessage(params).then(
-      ({ message }) => placeOf(message as unknown as Message, this.#state.model.ownId),
+      ({ message }) => placeOf(message, this.#state.model.ownId),
       () => undefined,
     );
   }

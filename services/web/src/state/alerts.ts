@@ -14,7 +14,7 @@ export interface Alert {
 /** Whether an event needs a notification, by the settings of the reader. The model has followed the event. */
 export function alertOf(model: Model, event: ChatEvent): Alert | undefined {
   if (event.type !== 'message') return undefined;
-  const message = { ...event.message, flags: event.flags } as Message;
+  const message: Message = { ...event.message, flags: event.flags };
   if (message.sender_id === model.ownId || message.flags.includes('read')) return undefined;
   // The flag may follow later.
   if (model.muted.has(message.sender_id)) return undefined;

@@ -31,19 +31,8 @@ export interface Bot {
 /** The bots of the reader; for administrators, all of the organization. Keys are read when they are shown. */
 export type Bots = ReadonlyMap<number, Bot>;
 
-interface RawBot {
-  user_id: number;
-  full_name: string;
-  email: string;
-  bot_type: number;
-  owner_id: number | null;
-  is_active: boolean;
-  avatar_url: string;
-  default_sending_stream: string | null;
-  default_events_register_stream: string | null;
-  default_all_public_streams: boolean;
-  services: Record<string, unknown>[];
-}
+type BotEvent<O extends string> = Extract<ChatEvent, { type: 'realm_bot'; op: O }>;
+type RawBot = Omit<BotEvent<'add'>['bot'], 'api_key'>;
 
 const serviceOf = ({ base_url, interface: kind, token }: Record<string, unknown>): Service => ({
   url: String(base_url),
@@ -65,8 +54,7 @@ const botOf = (raw: RawBot): Bot => ({
   services: raw.services.map(serviceOf),
 });
 
-export const botsOf = (answer: object): Bots =>
-  new Map((answer as { realm_bots: RawBot[] }).realm_bots.map((raw) => [raw.user_id, botOf(raw)]));
+export const botsOf = (all: readonly RawBot[]): Bots => new Map(all.map((raw) => [raw.user_id, botOf(raw)]));
 
 export function applyToBots(before: Bots, event: ChatEvent): Bots {
   if (event.type !== 'realm_bot') return before;
@@ -80,7 +68,7 @@ export function applyToBots(before: Bots, event: ChatEvent): Bots {
   return bots;
 }
 
-function changed(bot: Bot, raw: { [K in keyof RawBot]?: RawBot[K] | undefined }): Bot {
+function changed(bot: Bot, raw: BotEvent<'update'>['bot']): Bot {
   const given = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
   return {
     id: bot.id,

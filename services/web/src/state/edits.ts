@@ -1,5 +1,5 @@
 import type { ChatEvent } from '@natter/client';
-import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
+import { directPlace, keyOf, type Place, placeOf, topicPlace } from './place.ts';
 import type { Writing } from './writing-snapshot.ts';
 
 /** A text in a compose box, by the key of its conversation. */
@@ -116,12 +116,7 @@ export function applyToComposing(composing: Composing, event: ChatEvent, ownId: 
     return withTyping(composing, keyOf(place), event.sender.user_id, event.op === 'start');
   if (event.type !== 'message') return composing;
   // A message ends the typing of its sender.
-  return withTyping(
-    composing,
-    keyOf(placeOf(event.message as unknown as Message, ownId)),
-    event.message.sender_id,
-    false,
-  );
+  return withTyping(composing, keyOf(placeOf(event.message, ownId)), event.message.sender_id, false);
 }
 
 function withTyping(composing: Composing, key: string, userId: number, isTyping: boolean): Composing {

@@ -18,7 +18,7 @@ const channel = (id: number, name: string, given: Partial<Channel> = {}): Channe
   ...given,
 });
 const raw = (id: number, order: number, name = `folder ${id}`) => ({ id, name, order, is_archived: false });
-const folders = foldersOf({ channel_folders: [raw(1, 1, 'Later'), raw(2, 0, 'Sooner')] });
+const folders = foldersOf([raw(1, 1, 'Later'), raw(2, 0, 'Sooner')]);
 const sections = (channels: Channel[], known: Folders = folders) =>
   sectionsOf(channels, known).map(({ name, channels: all }) => [name, all.map((one) => one.name)]);
 

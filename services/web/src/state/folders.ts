@@ -12,19 +12,13 @@ export interface Folder {
 /** All folders of channels, in their order. */
 export type Folders = readonly Folder[];
 
-interface RawFolder {
-  id: number;
-  name: string;
-  order: number;
-  is_archived: boolean;
-}
+type FolderEvent = Extract<ChatEvent, { type: 'channel_folder'; op: 'add' }>;
+type RawFolder = Pick<FolderEvent['channel_folder'], 'id' | 'name' | 'order' | 'is_archived'>;
 
 const folderOf = ({ id, name, is_archived }: RawFolder): Folder => ({ id, name, isArchived: is_archived });
 
-export const foldersOf = (answer: object): Folders =>
-  [...(answer as { channel_folders: RawFolder[] }).channel_folders]
-    .sort((a, b) => a.order - b.order || a.id - b.id)
-    .map(folderOf);
+export const foldersOf = (all: readonly RawFolder[]): Folders =>
+  [...all].sort((a, b) => a.order - b.order || a.id - b.id).map(folderOf);
 
 export function applyToFolders(folders: Folders, event: ChatEvent): Folders {
   if (event.type !== 'channel_folder') return folders;

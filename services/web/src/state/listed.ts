@@ -14,12 +14,10 @@ export interface ListedChannel extends KnownChannel {
 /** All channels that the reader may know, without archived ones. Undefined until they are loaded. */
 export type Listed = ReadonlyMap<number, ListedChannel> | undefined;
 
-export interface RawListed {
-  stream_id: number;
-  name: string;
-  description: string;
-  invite_only: boolean;
-}
+export type RawListed = Pick<
+  Extract<ChatEvent, { type: 'stream'; op: 'create' }>['streams'][number],
+  'stream_id' | 'name' | 'description' | 'invite_only'
+>;
 
 const channelOf = ({ stream_id: id, name, description, invite_only: isPrivate }: RawListed): ListedChannel => ({
   id,

@@ -1,5 +1,6 @@
 import type { ChatEvent } from '@natter/client';
 import { isMention } from './place.ts';
+import type { Snapshot } from './snapshot.ts';
 
 interface RealmEmoji {
   id: string;
@@ -17,28 +18,14 @@ export interface Marks {
   emoji: ReadonlyMap<string, RealmEmoji>;
 }
 
-interface RawEmoji {
-  id: string;
-  name: string;
-  source_url: string;
-  author_id: number | null;
-  deactivated: boolean;
-}
-interface RawMarks {
-  unread_msgs: { mentions: number[] };
-  starred_messages: number[];
-  realm_emoji: Record<string, RawEmoji>;
-}
-
-const emojiOf = (raw: Record<string, RawEmoji>): ReadonlyMap<string, RealmEmoji> =>
+const emojiOf = (raw: Snapshot['realm_emoji']): ReadonlyMap<string, RealmEmoji> =>
   new Map(
     Object.values(raw).flatMap(({ id, name, source_url, author_id, deactivated }) =>
       deactivated ? [] : [[id, { id, name, url: source_url, authorId: author_id }]],
     ),
   );
 
-export function marksOf(answer: object): Marks {
-  const raw = answer as RawMarks;
+export function marksOf(raw: Pick<Snapshot, 'unread_msgs' | 'starred_messages' | 'realm_emoji'>): Marks {
   return {
     mentions: new Set(raw.unread_msgs.mentions),
     starred: new Set(raw.starred_messages),

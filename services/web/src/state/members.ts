@@ -39,31 +39,20 @@ export interface Channel {
   wildcardsNotify: boolean | null;
 }
 
-export interface RawPerson {
-  user_id: number;
-  full_name: string;
-  is_bot?: boolean;
-  is_system_bot?: boolean;
-  is_active?: boolean;
-  role: number;
-  avatar_url?: string | null;
-}
-export interface RawChannel extends Record<ChannelPermission, GroupSetting> {
-  stream_id: number;
-  name: string;
-  color: string;
-  invite_only: boolean;
-  is_muted: boolean;
-  pin_to_top: boolean;
-  is_archived: boolean;
-  folder_id: number | null;
-  desktop_notifications?: boolean | null;
-  wildcard_mentions_notify?: boolean | null;
-}
-export const personOf = (raw: RawPerson, isActive = raw.is_active ?? true): Person => ({
+type RawPerson = Pick<
+  Extract<EventOf<'realm_user'>, { op: 'add' }>['person'],
+  'user_id' | 'full_name' | 'is_bot' | 'is_system_bot' | 'is_active' | 'role' | 'avatar_url'
+>;
+type RawChannel = Pick<
+  Extract<EventOf<'subscription'>, { op: 'add' }>['subscriptions'][number],
+  | ChannelPermission
+  | ('stream_id' | 'name' | 'color' | 'invite_only' | 'is_muted' | 'pin_to_top' | 'is_archived' | 'folder_id')
+  | ('desktop_notifications' | 'wildcard_mentions_notify')
+>;
+export const personOf = (raw: RawPerson, isActive = raw.is_active): Person => ({
   id: raw.user_id,
   name: raw.full_name,
-  isBot: raw.is_bot ?? false,
+  isBot: raw.is_bot,
   isSystemBot: raw.is_system_bot ?? false,
   isActive,
   role: raw.role,
@@ -86,8 +75,8 @@ export const channelOf = (raw: RawChannel): Channel => ({
   isArchived: raw.is_archived,
   folderId: raw.folder_id,
   permissions: Object.fromEntries(channelPermissions.map((name) => [name, raw[name]])) as Channel['permissions'],
-  notifies: raw.desktop_notifications ?? null,
-  wildcardsNotify: raw.wildcard_mentions_notify ?? null,
+  notifies: raw.desktop_notifications,
+  wildcardsNotify: raw.wildcard_mentions_notify,
 });
 
 /** Properties of a channel in events, and here. */
@@ -114,13 +103,13 @@ export function channelsAfter(
     const [field, channel] = [fields[property], channels.get(id)];
     if (field !== undefined && channel) channels.set(id, { ...channel, [field]: value });
     else if (channel && Object.hasOwn(channel.permissions, property))
-      channels.set(id, { ...channel, permissions: { ...channel.permissions, [property]: value as GroupSetting } });
+      channels.set(id, { ...channel, permissions: { ...channel.permissions, [property]: value } });
   };
   if (event.type === 'stream') {
     if (event.op === 'delete') left.push(...event.stream_ids);
     if (event.op === 'update') change(event.stream_id, event.property, event.value);
   } else if (event.op === 'add') {
-    for (const one of event.subscriptions) channels.set(one.stream_id, channelOf(one as unknown as RawChannel));
+    for (const one of event.subscriptions) channels.set(one.stream_id, channelOf(one));
   } else if (event.op === 'remove') left.push(...event.subscriptions.map(({ stream_id }) => stream_id));
   else if (event.op === 'update') change(event.stream_id, event.property, event.value);
   for (const id of left) channels.delete(id);
@@ -132,13 +121,13 @@ export function peopleAfter(
   event: EventOf<'realm_user'>,
 ): ReadonlyMap<number, Person> {
   const people = new Map(before);
-  if (event.op === 'add') people.set(event.person.user_id, personOf(event.person as unknown as RawPerson));
+  if (event.op === 'add') people.set(event.person.user_id, personOf(event.person));
   else if (event.op === 'remove') {
     // The person is kept, because their messages remain and show their name.
     const person = people.get(event.person.user_id);
     if (person) people.set(person.id, { ...person, isActive: false });
   } else {
-    const change = event.person as Partial<RawPerson> & Pick<RawPerson, 'user_id'>;
+    const { person: change } = event;
     const person = people.get(change.user_id);
     if (person)
       people.set(person.id, {

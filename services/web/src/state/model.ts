@@ -1,21 +1,14 @@
-import type { ChatEvent, State as Snapshot } from '@natter/client';
+import type { ChatEvent, State } from '@natter/client';
 import { applyToBots, type Bots, botsOf } from './bots.ts';
 import { applyToFolders, type Folders, foldersOf } from './folders.ts';
 import { applyToListed, type Listed } from './listed.ts';
 import { applyToMarks, type Marks, marksOf, minus } from './marks.ts';
-import {
-  channelOf,
-  channelsAfter,
-  type Person,
-  peopleAfter,
-  personOf,
-  type RawChannel,
-  type RawPerson,
-} from './members.ts';
+import { channelOf, channelsAfter, type Person, peopleAfter, personOf } from './members.ts';
 import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
 import { applyToRealm, type Realm, realmOf } from './realm.ts';
 import { applyToCollections, type Collections, collectionsOf, collectionTypes } from './realm-collections.ts';
 import { applyToRules, type Rules, rulesOf } from './rules.ts';
+import type { Snapshot } from './snapshot.ts';
 import { applyToSocial, type Social, socialOf, socialTypes } from './social.ts';
 import { addUnread, channelParts, dropUnread, everyUnread, type Unread, type Unreads, unreadParts } from './unread.ts';
 import { applyToWriting } from './writing.ts';
@@ -71,24 +64,9 @@ export const registerParams = {
   },
 };
 
-interface RawSnapshot {
-  user_id: number;
-  realm_name: string;
-  realm_users: RawPerson[];
-  realm_non_active_users: RawPerson[];
-  cross_realm_bots: RawPerson[];
-  subscriptions: RawChannel[];
-  user_topics: { stream_id: number; topic_name: string; visibility_policy: number }[];
-  recent_private_conversations: { max_message_id: number; user_ids: number[] }[];
-  unread_msgs: {
-    pms: { other_user_id: number; unread_message_ids: number[] }[];
-    huddles: { user_ids_string: string; unread_message_ids: number[] }[];
-    streams: { stream_id: number; topic: string; unread_message_ids: number[] }[];
-  };
-}
-
-export function modelOf(answer: Snapshot): Model {
-  const raw = answer as unknown as RawSnapshot;
+/** `answer`: to a register with `registerParams`. */
+export function modelOf(answer: State): Model {
+  const raw = answer as Snapshot;
   const ownId = raw.user_id;
   const channels = channelParts(raw.subscriptions.map(channelOf));
   const unread = raw.unread_msgs;
@@ -107,7 +85,7 @@ export function modelOf(answer: Snapshot): Model {
         ...raw.cross_realm_bots.map((one) => personOf(one)),
       ].map((person) => [person.id, person]),
     ),
-    folders: foldersOf(answer),
+    folders: foldersOf(raw.channel_folders),
     listed: undefined,
     ...topicsOf(raw.user_topics.map((one) => [topicPlace(one.stream_id, one.topic_name), one.visibility_policy])),
     ...channels,
@@ -118,13 +96,13 @@ export function modelOf(answer: Snapshot): Model {
         return [keyOf(place), { place, newest: max_message_id }];
       }),
     ),
-    rules: rulesOf(answer),
-    realm: realmOf(answer),
-    bots: botsOf(answer),
-    realmCollections: collectionsOf(answer),
-    marks: marksOf(answer),
-    writing: writingOf(answer),
-    ...socialOf(answer),
+    rules: rulesOf(raw),
+    realm: realmOf(raw),
+    bots: botsOf(raw.realm_bots),
+    realmCollections: collectionsOf(raw),
+    marks: marksOf(raw),
+    writing: writingOf(raw),
+    ...socialOf(raw),
   };
 }
 
@@ -141,8 +119,8 @@ function topicsOf(chosen: readonly [Place, number][]): Pick<Model, 'policies' | 
   };
 }
 
-export const policyOf = (model: Pick<Model, 'policies'>, place: Place, key = keyOf(place)): TopicPolicy =>
-  (model.policies.get(key) ?? topicPolicies.inherited) as TopicPolicy;
+export const policyOf = (model: Pick<Model, 'policies'>, place: Place, key = keyOf(place)): number =>
+  model.policies.get(key) ?? topicPolicies.inherited;
 
 function withPolicy(model: Model, place: Place, policy: number): Model {
   const key = keyOf(place);
@@ -207,7 +185,7 @@ export const withRead = (model: Model, ids: readonly number[]): Model => ({
 function applyToPlaces(model: Model, event: ChatEvent): Model {
   switch (event.type) {
     case 'message':
-      return withMessage(model, { ...event.message, flags: event.flags } as Message);
+      return withMessage(model, { ...event.message, flags: event.flags });
     case 'update_message':
       return withMove(model, event);
     case 'delete_message':

@@ -2,8 +2,8 @@ import type { Bot } from './bots.ts';
 import type { ChannelPermission } from './members.ts';
 import type { Model } from './model.ts';
 import { type Message, type Place, placeOf } from './place.ts';
-import type { PermissionLevel } from './realm.ts';
 import { isInTime } from './rules.ts';
+import type { PermissionLevel } from './snapshot.ts';
 import type { Group, GroupSetting } from './writing-snapshot.ts';
 
 /** These functions decide which actions the page offers. The server checks again. */

@@ -10,12 +10,14 @@ export type Reaction = Emoji & { user_id: number };
 
 type WithoutReactions<M> = M extends unknown ? Omit<M, 'reactions'> : never;
 
+type SentMessage = WithoutReactions<EventMessage>;
+
 /** A message of a page or an event, with the flags that it has for its reader. */
-export type Message = WithoutReactions<EventMessage> & {
+export type Message = SentMessage & {
   flags: readonly string[];
   reactions: readonly Reaction[];
-  last_edit_timestamp?: number;
-  last_moved_timestamp?: number;
+  last_edit_timestamp?: number | undefined;
+  last_moved_timestamp?: number | undefined;
 };
 
 /** A condition of a search, as the API expresses it. */
@@ -59,7 +61,7 @@ export function directPlace(participants: readonly number[], ownId: number): Pla
   return { kind: 'direct', userIds: others.length > 0 ? others : [ownId] };
 }
 
-export const placeOf = (message: Message, ownId: number): Place =>
+export const placeOf = (message: SentMessage, ownId: number): Place =>
   message.type === 'stream'
     ? topicPlace(message.stream_id, message.subject)
     : directPlace(

@@ -1,4 +1,5 @@
 import type { ChatEvent } from '@natter/client';
+import type { Snapshot } from './snapshot.ts';
 
 /** A domain whose addresses may join. */
 interface Domain {
@@ -35,20 +36,14 @@ export interface Collections {
 export const collectionTypes = ['realm_domains', 'realm_playgrounds', 'default_streams'];
 
 type PictureFields = Readonly<Record<string, unknown>>;
-interface Raw {
-  realm_domains: Domain[];
-  realm_playgrounds: Playground[];
-  realm_default_streams: number[];
-}
 
 const pictureOf = (raw: PictureFields, prefix: string): RealmPicture => ({
   url: String(raw[`${prefix}_url`]),
   isOwn: raw[`${prefix}_source`] === 'U',
 });
 
-export function collectionsOf(answer: object): Collections {
-  const raw = answer as Raw;
-  const picture = (kind: PictureKind) => pictureOf(answer as PictureFields, `realm_${kind}`);
+export function collectionsOf(raw: Snapshot): Collections {
+  const picture = (kind: PictureKind) => pictureOf(raw, `realm_${kind}`);
   return {
     domains: raw.realm_domains,
     playgrounds: raw.realm_playgrounds,
@@ -68,7 +63,7 @@ export function applyToCollections(before: Collections, event: ChatEvent): Colle
     case 'realm': {
       const kind = event.op === 'update_dict' ? pictureKinds.find((one) => one === event.property) : undefined;
       if (kind === undefined || event.op !== 'update_dict') return before;
-      return { ...before, pictures: { ...before.pictures, [kind]: pictureOf(event.data as PictureFields, kind) } };
+      return { ...before, pictures: { ...before.pictures, [kind]: pictureOf(event.data, kind) } };
     }
     default:
       return before;

@@ -1,5 +1,7 @@
 import type { ChatEvent } from '@natter/client';
 import type { Message } from './place.ts';
+import { realmChanges } from './realm.ts';
+import type { Snapshot } from './snapshot.ts';
 
 const administrator = 200;
 const guest = 600;
@@ -16,17 +18,7 @@ export interface Rules {
   history: 'all' | 'moves' | 'none';
 }
 
-interface RawRules {
-  user_id: number;
-  realm_users: { user_id: number; role: number }[];
-  realm_allow_message_editing: boolean;
-  realm_message_content_edit_limit_seconds: number | null;
-  realm_message_content_delete_limit_seconds: number | null;
-  realm_message_edit_history_visibility_policy: Rules['history'];
-}
-
-export function rulesOf(answer: object): Rules {
-  const raw = answer as RawRules;
+export function rulesOf(raw: Snapshot): Rules {
   const own = raw.realm_users.find(({ user_id }) => user_id === raw.user_id);
   return {
     isAdministrator: own !== undefined && own.role <= administrator,
@@ -38,21 +30,13 @@ export function rulesOf(answer: object): Rules {
   };
 }
 
-interface Changed {
-  allow_message_editing?: boolean;
-  message_content_edit_limit_seconds?: number | null;
-  message_content_delete_limit_seconds?: number | null;
-  message_edit_history_visibility_policy?: Rules['history'];
-}
-
 export function applyToRules(rules: Rules, event: ChatEvent, ownId: number): Rules {
   if (event.type === 'realm_user' && event.op === 'update' && event.person.user_id === ownId) {
-    const { role } = event.person as { role?: number };
+    const { role } = event.person;
     return role === undefined ? rules : { ...rules, isAdministrator: role <= administrator, isGuest: role >= guest };
   }
-  if (event.type !== 'realm' || event.op === 'deactivated') return rules;
-  const changed: Changed =
-    event.op === 'update_dict' ? (event.data as Changed) : { [event.property]: event.value as never };
+  if (event.type !== 'realm') return rules;
+  const changed = realmChanges(event);
   const { allow_message_editing, message_content_edit_limit_seconds, message_content_delete_limit_seconds } = changed;
   return {
     ...rules,

@@ -1,9 +1,10 @@
 import type { ChatEvent } from '@natter/client';
 import type { Emoji } from './place.ts';
+import type { RawPresences, Snapshot } from './snapshot.ts';
 
 export interface Status {
   text: string;
-  emoji: Emoji | undefined;
+  emoji: Readonly<Record<keyof Emoji, string>> | undefined;
 }
 
 /** Times in seconds, by the clock of the server. */
@@ -31,23 +32,15 @@ export interface Social {
   presence: Presence;
 }
 
-type RawStatus = Partial<Record<'status_text' | 'emoji_name' | 'emoji_code' | 'reaction_type', string | undefined>>;
-type RawPresences = Readonly<Record<string, { active_timestamp: number; idle_timestamp: number }>>;
-interface RawSocial {
-  user_status: Record<string, RawStatus>;
-  muted_users: { id: number }[];
-  alert_words: string[];
-  presences: RawPresences;
-  presence_last_update_id: number;
-  server_presence_ping_interval_seconds: number;
-  server_presence_offline_threshold_seconds: number;
-}
+type RawStatus = Snapshot['user_status'][string];
+type SocialFields =
+  | ('user_status' | 'muted_users' | 'alert_words' | 'presences' | 'presence_last_update_id')
+  | ('server_presence_ping_interval_seconds' | 'server_presence_offline_threshold_seconds');
 
 /** The types of events, and of parts of the register's answer, that belong here. */
 export const socialTypes = ['presence', 'user_status', 'muted_users', 'alert_words'];
 
-export function socialOf(answer: object): Social {
-  const raw = answer as RawSocial;
+export function socialOf(raw: Pick<Snapshot, SocialFields>): Social {
   const statuses = new Map<number, Status>();
   for (const [id, status] of Object.entries(raw.user_status)) setStatus(statuses, Number(id), status);
   return {
@@ -70,7 +63,7 @@ function setStatus(statuses: Map<number, Status>, userId: number, change: RawSta
   const emoji = {
     emoji_name: name,
     emoji_code: change.emoji_code ?? known?.emoji?.emoji_code ?? '',
-    reaction_type: (change.reaction_type ?? known?.emoji?.reaction_type ?? '') as Emoji['reaction_type'],
+    reaction_type: change.reaction_type ?? known?.emoji?.reaction_type ?? '',
   };
   const status = { text: change.status_text ?? known?.text ?? '', emoji: name === '' ? undefined : emoji };
   if (status.text === '' && !status.emoji) statuses.delete(userId);

@@ -31,7 +31,7 @@ export interface Shown {
 
 export interface Page {
   narrow: Narrow;
-  messages: readonly (Message & { match_content?: string })[];
+  messages: readonly (Message & { match_content?: string | undefined })[];
   foundOldest: boolean;
   foundNewest: boolean;
   /** The message at which a replaced view opens, and whether a link named it. */
@@ -118,7 +118,7 @@ export interface Reader {
 export function applyToViews(shown: Shown, event: ChatEvent, reader: Reader): Shown {
   switch (event.type) {
     case 'message':
-      return arrived(shown, { ...event.message, flags: event.flags } as Message, reader);
+      return arrived(shown, { ...event.message, flags: event.flags }, reader);
     case 'update_message':
       return updated(shown, event, reader);
     case 'delete_message':

@@ -1,5 +1,5 @@
-import type { State as Snapshot } from '@natter/client';
 import { directPlace, type Place, topicPlace } from './place.ts';
+import type { Snapshot } from './snapshot.ts';
 
 export interface Group {
   id: number;
@@ -41,11 +41,10 @@ export const groupPermissions = [
   ...(['can_manage_group', 'can_add_members_group', 'can_remove_members_group'] as const),
   ...(['can_join_group', 'can_leave_group', 'can_mention_group'] as const),
 ] as const;
-type GroupPermission = (typeof groupPermissions)[number];
 
-export type GroupSetting = number | { direct_members: number[]; direct_subgroups: number[] };
+export type GroupSetting = RawGroup['can_manage_group'];
 type Settings = Readonly<Record<string, unknown>>;
-export type TopicsPolicy = 'inherit' | 'allow_empty_topic' | 'disable_empty_topic' | 'empty_topic_only';
+export type TopicsPolicy = RawChannel['topics_policy'];
 
 /** The part of the model that is needed to write. */
 export interface Writing {
@@ -76,63 +75,16 @@ interface Limits {
 /** The types of events, and of parts of the register's answer, that belong to writing. */
 export const writingTypes = [...['drafts', 'scheduled_messages', 'reminders', 'user_group', 'user_settings'], 'typing'];
 
-interface RawDraft {
-  id: number;
-  type: 'private' | 'stream' | '';
-  to: number[];
-  topic: string;
-  content: string;
-  timestamp: number;
-}
-interface RawScheduled {
-  scheduled_message_id: number;
-  type: 'private' | 'stream';
-  to: number | number[];
-  topic?: string | undefined;
-  content: string;
-  scheduled_delivery_timestamp: number;
-  failed: boolean;
-}
-interface RawReminder {
-  reminder_id: number;
-  reminder_target_message_id: number;
-  content: string;
-  scheduled_delivery_timestamp: number;
-}
-interface RawGroup extends Record<GroupPermission, GroupSetting> {
-  id: number;
-  name: string;
-  description: string;
-  members: number[];
-  direct_subgroup_ids: number[];
-  is_system_group: boolean;
-}
-export interface RawChannel {
-  stream_id: number;
-  topics_policy: TopicsPolicy;
-}
-interface RawSnapshot {
-  user_id: number;
-  drafts: RawDraft[];
-  scheduled_messages: RawScheduled[];
-  reminders: RawReminder[];
-  realm_user_groups: RawGroup[];
-  user_settings: Record<string, unknown>;
-  subscriptions: RawChannel[];
-  realm_topics_policy: TopicsPolicy;
-  max_message_length: number;
-  max_topic_length: number;
-  max_file_upload_size_mib: number;
-  server_typing_started_wait_period_milliseconds: number;
-  server_typing_stopped_wait_period_milliseconds: number;
-  server_typing_started_expiry_period_milliseconds: number;
-}
+type RawDraft = Snapshot['drafts'][number];
+type RawScheduled = Snapshot['scheduled_messages'][number];
+type RawReminder = Snapshot['reminders'][number];
+type RawGroup = Snapshot['realm_user_groups'][number];
+type RawChannel = Pick<Snapshot['subscriptions'][number], 'stream_id' | 'topics_policy'>;
 
 const byId = <T extends { id: number }>(all: readonly T[]): ReadonlyMap<number, T> =>
   new Map(all.map((one) => [one.id, one]));
 
-export function writingOf(answer: Snapshot): Writing {
-  const raw = answer as unknown as RawSnapshot;
+export function writingOf(raw: Snapshot): Writing {
   const ownId = raw.user_id;
   return {
     ownId,

@@ -1,11 +1,11 @@
 import type { ChatEvent } from '@natter/client';
+import { realmChanges } from './realm.ts';
 import {
   type Draft,
   draftOf,
   groupOf,
   groupPermissions,
   policiesOf,
-  type RawChannel,
   reminderOf,
   type Scheduled,
   scheduledOf,
@@ -90,7 +90,7 @@ export function applyToWriting(writing: Writing, event: ChatEvent): Writing {
       if (event.op !== 'add') return writing;
       return {
         ...writing,
-        topicsPolicies: new Map([...writing.topicsPolicies, ...policiesOf(event.subscriptions as RawChannel[])]),
+        topicsPolicies: new Map([...writing.topicsPolicies, ...policiesOf(event.subscriptions)]),
       };
     case 'stream': {
       if (event.op === 'delete')
@@ -102,7 +102,7 @@ export function applyToWriting(writing: Writing, event: ChatEvent): Writing {
           ),
         };
       if (event.op !== 'update' || event.property !== 'topics_policy') return writing;
-      const changed = [event.stream_id, event.value as TopicsPolicy] as const;
+      const changed = [event.stream_id, event.value] as const;
       return writing.topicsPolicies.has(event.stream_id)
         ? { ...writing, topicsPolicies: new Map([...writing.topicsPolicies, changed]) }
         : writing;
@@ -151,12 +151,7 @@ function withGroup(groups: Writing['groups'], event: EventOf<'user_group'>): Wri
 }
 
 function withRealm(writing: Writing, event: EventOf<'realm'>): Writing {
-  if (event.op === 'deactivated') return writing;
-  const changes = (event.op === 'update' ? { [event.property]: event.value } : event.data) as Record<string, unknown>;
-  return {
-    ...writing,
-    topicsPolicy: (changes.topics_policy as TopicsPolicy | undefined) ?? writing.topicsPolicy,
-  };
+  return { ...writing, topicsPolicy: realmChanges(event).topics_policy ?? writing.topicsPolicy };
 }
 
 /** Whether topics of a channel may be empty, and may have names. */

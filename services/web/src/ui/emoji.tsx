@@ -8,7 +8,7 @@ export const thumbsUp: Emoji = { emoji_name: 'thumbs_up', emoji_code: '1f44d', r
 export const emojiTitle = (name: string): string => name.replaceAll('_', ' ');
 
 /** An emoji is a character, or a picture of the organisation. */
-export function EmojiGlyph({ emoji }: { emoji: Emoji }) {
+export function EmojiGlyph({ emoji }: { emoji: Readonly<Record<keyof Emoji, string>> }) {
   const url = useSelected(({ model }) => model.marks.emoji.get(emoji.emoji_code)?.url);
   if (emoji.reaction_type === 'unicode_emoji')
     return (

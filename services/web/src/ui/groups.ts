@@ -1,5 +1,5 @@
 import type { Model } from '../state/model.ts';
-import type { PermissionRule } from '../state/realm.ts';
+import type { PermissionRule } from '../state/snapshot.ts';
 import type { Group } from '../state/writing-snapshot.ts';
 import { locale, t } from '../text/text.ts';
 

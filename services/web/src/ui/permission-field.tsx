@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import type { PermissionLevel } from '../state/realm.ts';
+import type { PermissionLevel } from '../state/snapshot.ts';
 import type { GroupSetting } from '../state/writing-snapshot.ts';
 import { t } from '../text/text.ts';
 import { groupName, groupsFor } from './groups.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type BoundedValue, id, union } from '../../model/bounded.ts';
+import { keysOf, recordOf } from '../../model/keys.ts';
 import { bool, json, type Param, textOrJson, withDefault } from '../../model/param.ts';
 import {
   type ChannelPermission,
@@ -13,13 +14,10 @@ export const topicsPolicies = ['inherit', 'allow_empty_topic', 'disable_empty_to
 /** A number of days, or one of two words. */
 export const retentionSchema = union([id, z.enum(['realm_default', 'unlimited'])]);
 
-const ofEveryPermission = <S extends BoundedValue>(schema: S): Record<ChannelPermission, Param<z.ZodOptional<S>>> =>
-  Object.fromEntries(
-    Object.entries(channelPermissionMeanings).map(([name, meaning]) => [
-      name,
-      json(z.optional(schema.describe(meaning))),
-    ]),
-  ) as unknown as Record<ChannelPermission, Param<z.ZodOptional<S>>>;
+const ofEveryPermission = <S extends BoundedValue>(
+  make: (meaning: string) => S,
+): Record<ChannelPermission, Param<z.ZodOptional<S>>> =>
+  recordOf(keysOf(channelPermissionMeanings), (name) => json(z.optional(make(channelPermissionMeanings[name]))));
 
 /** The default of `send_new_subscription_messages`. */
 export const sendsNewSubscriptionMessages = true;
@@ -35,7 +33,7 @@ export const creationParams = {
   topics_policy: textOrJson(z.enum(topicsPolicies).optional()),
   folder_id: json(id.nullish()),
   send_new_subscription_messages: json(withDefault(bool.optional(), sendsNewSubscriptionMessages)),
-  ...ofEveryPermission(groupSettingSchema),
+  ...ofEveryPermission((meaning) => groupSettingSchema.describe(meaning)),
 };
 
-export const permissionUpdateParams = ofEveryPermission(groupSettingUpdateSchema);
+export const permissionUpdateParams = ofEveryPermission((meaning) => groupSettingUpdateSchema.describe(meaning));

@@ -84,7 +84,7 @@ export function createTurns(limitMs = longestTurnMs): InTurn {
   };
 
   function push(fetch: Waiting): (() => void) | undefined {
-    const line = lines.get(fetch.realmId) ?? (new Map() as Line);
+    const line = lines.get(fetch.realmId) ?? new Map<string, FairQueue<Waiting>>();
     const queue = line.get(fetch.requester) ?? new FairQueue<Waiting>(maxWaitingPerRequester);
     const waiting = [...lines.values()].reduce((sum, one) => sum + sizeOf(one), 0);
     const ofRealm = sizeOf(line);

@@ -24,8 +24,10 @@ export async function leaveChannels(work: Work, number: number, channelIds: Ids,
   if (left.length === 0) return takeOver(work, { number, channelIds });
   await announceMutesIn(work, channelIds, left);
   let done = 0;
-  while (done < left.length && (spent.get(work) ?? 0) < budget) {
-    const count = await readWhatIsLeft(work, left[done] as number, { number, channelIds }, budget);
+  while ((spent.get(work) ?? 0) < budget) {
+    const userId = left[done];
+    if (userId === undefined) break;
+    const count = await readWhatIsLeft(work, userId, { number, channelIds }, budget);
     spent.set(work, (spent.get(work) ?? 0) + perUser + count);
     // If the count reaches the budget, the user may have more unread messages.
     if (count < budget) done++;

@@ -22,7 +22,7 @@ export async function inConversation(reader: Reader, terms: readonly Term[]): Pr
   if (!term) return terms;
   if (more.length > 0 || term.negated) throw badNarrow("'with' stands once, and is not negated");
   const others = terms.filter((one) => one !== term);
-  const place = await placeOf(reader, term.operand as number);
+  const place = await placeOf(reader, term.operand);
   if (place) return [...others.filter((one) => one.negated || !places.includes(one.operator)), ...place];
   const named = others.flatMap(({ operator, negated }) => (negated ? [] : [operator]));
   if (named.includes('dm') || (named.includes('channel') && named.includes('topic'))) return others;

@@ -1,7 +1,6 @@
 import {
   badRequest,
   ChatError,
-  type GroupSetting,
   groupPermissions,
   hasId,
   type IdSet,
@@ -55,7 +54,7 @@ export async function mentionedBy(
   const { receivers = { has: (id: number) => hasId(destination.audience, id) } } = destination;
   const named = groups.filter((group) => mentions.groupIds.includes(group.id));
   for (const group of named)
-    if (!isPermitted(groupPermissions.can_mention_group, group.can_mention as GroupSetting, actor))
+    if (!isPermitted(groupPermissions.can_mention_group, group.can_mention, actor))
       throw badRequest(`You are not allowed to mention user group '${group.name}'.`);
   const inGroups = await membersOf(
     executor,

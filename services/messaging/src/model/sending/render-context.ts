@@ -1,4 +1,4 @@
-import { type Actor, type RequestMeta, roles } from '@natter/contracts';
+import { type Actor, type GroupSetting, type RequestMeta, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { hasEmoticons, type MarkdownSource, type RenderContext } from '@natter/markdown';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import type { Sender } from './sender-facts.ts';
 
 const nameRow = z.object({ id: z.number(), name: z.string() });
 const personRow = nameRow.extend({ is_bot: z.boolean(), is_active: z.boolean(), is_webhook: z.boolean() });
-const groupRow = nameRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
+const groupRow = nameRow.extend({ can_mention: z.custom<GroupSetting>(), is_deactivated: z.boolean() });
 type Named = z.infer<typeof nameRow>;
 type Person = z.infer<typeof personRow>;
 type NamedGroup = z.infer<typeof groupRow>;

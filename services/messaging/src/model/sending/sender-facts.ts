@@ -78,7 +78,7 @@ export async function senderFacts(database: Database, asked: Asked): Promise<Sen
   return { ...facts, alertedIds: await alertedIn(database, asked, alerts) };
 }
 
-function factsOf(database: Database, asked: readonly Asked[]): Promise<FactsRow[]> {
+function factsOf(database: Database, asked: readonly Asked[]): Promise<readonly FactsRow[]> {
   const questions = asked.map(({ realmId, senderId, content, conversation }) => ({
     realm_id: realmId,
     sender_id: senderId,
@@ -90,5 +90,5 @@ function factsOf(database: Database, asked: readonly Asked[]): Promise<FactsRow[
   }));
   return database.any(sql.type(factsRow)`
     SELECT full_name, email, avatar_url, bot_owner_id, muted_by, mutes_number, alerts, linkifiers, is_new_conversation, policy, follow, unmute, is_channel_muted
-    FROM messaging.facts_of_senders(${JSON.stringify(questions)}::json) ORDER BY ordinal`) as Promise<FactsRow[]>;
+    FROM messaging.facts_of_senders(${JSON.stringify(questions)}::json) ORDER BY ordinal`);
 }

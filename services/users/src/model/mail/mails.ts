@@ -2,13 +2,18 @@ import type { Language } from '@natter/contracts';
 import type { Mail } from './mail.ts';
 
 type Values = Record<string, string>;
-type Templates = Record<Exclude<Language, 'es' | 'ja'>, { subject: string; text: string }>;
+interface Template {
+  subject: string;
+  text: string;
+}
+type Templates = Record<Exclude<Language, 'es' | 'ja'>, Template>;
 
 /** `{name}` is replaced by a value; English for a language without a translation. */
 const mail =
   (templates: Templates) =>
   (language: string, values: Values): Mail => {
-    const { subject, text } = templates[Object.hasOwn(templates, language) ? (language as keyof Templates) : 'en'];
+    const all: Readonly<Record<string, Template>> = templates;
+    const { subject, text } = (Object.hasOwn(all, language) ? all[language] : undefined) ?? templates.en;
     const shown = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownAs(name, value)]));
     return { subject: oneLine(filled(subject, shown)), text: filled(text, shown) };
   };

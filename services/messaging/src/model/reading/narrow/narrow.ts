@@ -13,7 +13,9 @@ export type Term = { negated: boolean } & (
   | { operator: 'is'; operand: IsOperand }
   | { operator: 'has'; operand: 'link' | 'image' | 'attachment' | 'reaction' }
   | { operator: 'in'; operand: 'home' | 'all' }
-  | { operator: 'near' | 'id' | 'with'; operand: number }
+  | { operator: 'near'; operand: number }
+  | { operator: 'id'; operand: number }
+  | { operator: 'with'; operand: number }
   | { operator: 'mentions'; operand: string | number }
   | { operator: 'search'; operand: string }
 );
@@ -69,7 +71,7 @@ const people = z.union([
     )
     .refine((list) => list.length > 0),
 ]);
-const operands: Record<Term['operator'], z.ZodType> = {
+const operands: Readonly<Record<string, z.ZodType>> = {
   channel: nameOrId,
   channels: z.enum(['public', 'web-public']),
   topic: text.transform(topicOfName),
@@ -91,7 +93,7 @@ const operands: Record<Term['operator'], z.ZodType> = {
   with: id,
   mentions: nameOrId,
   search: text,
-};
+} satisfies Record<Term['operator'], z.ZodType>;
 
 /** Parses the terms of a narrow; throws BAD_NARROW with the problem. `requirePossible` checks them together. */
 export function parseNarrow(given: unknown): Term[] {
@@ -103,7 +105,7 @@ export function parseNarrow(given: unknown): Term[] {
     if (!parsed.success) throw badNarrow('element is not a term');
     const { negated } = parsed.data;
     const operator = aliases.get(parsed.data.operator) ?? parsed.data.operator;
-    const schema = Object.hasOwn(operands, operator) ? operands[operator as Term['operator']] : undefined;
+    const schema = Object.hasOwn(operands, operator) ? operands[operator] : undefined;
     if (!schema) throw badNarrow(`unknown operator ${parsed.data.operator}`);
     const operand = schema.safeParse(parsed.data.operand);
     if (!operand.success) throw badNarrow(`unknown '${operator}' operand ${briefly(parsed.data.operand)}`);
