@@ -149,7 +149,7 @@ test('a register that shows no unread messages does not wait for subscriptions',
   const id = await channel(owner, [owner]);
   const name = await nameOf(id);
   const register = (form: Record<string, string[]>, by = reader) => by.send('POST', '/register', form);
-  const answers = await whileHeld('messaging', 'periods', 60_000, async (isHeld) => {
+  const answers = await whileHeld('messaging', 'periods', 240_000, async (isHeld) => {
     await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals: [reader.user_id] });
     await owner.ok('PATCH', `/streams/${id}`, { new_name: `${name} renamed` });
     const some = await register({ fetch_event_types: ['starred_messages', 'drafts'] });
@@ -173,7 +173,7 @@ test.each<[string, string, (id: number) => Promise<unknown>]>([
   const { owner, member } = realm;
   const id = await channel(owner, [owner, member]);
   await member.ok('POST', '/user_topics', { stream_id: id, topic: 'noise', visibility_policy: 1 });
-  const answer = await whileHeld('messaging', consumer, 60_000, async (isHeld) => {
+  const answer = await whileHeld('messaging', consumer, 240_000, async (isHeld) => {
     await change(id);
     const { status } = await member.send('GET', '/messages/1000000000');
     return [status, isHeld()];
@@ -191,7 +191,7 @@ test('changes of messages, and registers, do not wait for subscriptions of other
   const queue = await reader.queue({ event_types: ['reaction'] });
   const subscribed = { type: 'subscription', op: 'peer_add', body: {}, audience: { users: { ids: [] } } };
   const many = JSON.stringify(Array.from({ length: 1_500 }, () => subscribed));
-  const answers = await whileHeld('messaging', 'periods', 60_000, async (isHeld) => {
+  const answers = await whileHeld('messaging', 'periods', 240_000, async (isHeld) => {
     const principals = [(await realm.person()).user_id];
     await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals });
     await connected((client) => client.query("SELECT log.append($1, '{}', '{}', 'channels', $2)", [realmId, many]));
