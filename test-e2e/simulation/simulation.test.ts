@@ -4,7 +4,7 @@ import { type Outcome, runSchedule } from './schedule.ts';
 import { type Breakage, breakages } from './system/breakages.ts';
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
-const schedules = 300;
+const schedules = 100;
 
 // Compiling schemas costs more than the simulation.
 z.config({ jitless: true });

@@ -91,7 +91,7 @@ function requestsOf(operation: Operation, values: (schema: Json) => [string, str
   const seen = new Map<string, number>();
   return operation.parameters.flatMap(([parameter, schema]) => {
     if (schema.format === 'binary' || isSpared(operation, parameter)) return [];
-    const kind = JSON.stringify(schema);
+    const kind = JSON.stringify({ ...schema, description: undefined, example: undefined, examples: undefined });
     const count = (seen.get(kind) ?? 0) + 1;
     seen.set(kind, count);
     const chosen = count <= 2 ? values(schema) : values(schema).slice(0, 1);
