@@ -91,6 +91,11 @@ test.each<[weight: number, name: string, params: Record<string, unknown>]>([
   [73, 'update-realm', { can_access_all_users_group: {}, waiting_period_threshold: 3 }],
   [5, 'create-bot', { file: 'x' }],
   [103, 'create-user-group', { members: ids(20_000), subgroups: [] }],
+  [12, 'create-user-group', { members: [], subgroups: [1] }],
+  [3, 'update-subgroups', { add: [], delete: [] }],
+  [12, 'update-subgroups', { add: [1], delete: [] }],
+  [12, 'update-subgroups', { add: [], delete: [1] }],
+  [12, 'update-user-group-members', { add: [], delete: [], add_subgroups: [1], delete_subgroups: [] }],
 ])('%i: %s', (weight, name, params) => {
   expect(weightOf(name, params)).toBe(weight);
 });

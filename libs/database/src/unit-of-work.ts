@@ -145,7 +145,7 @@ export function boundsOf(deadline: Deadline, idleMs: number, longestLockMs = loc
 
 export function openUnit(
   { query, deadline }: Connection,
-  { realmId, idleMs = usualIdleMs, isConsumer }: Pick<UnitOptions, 'realmId' | 'idleMs' | 'isConsumer'>,
+  { realmId, idleMs = usualIdleMs, isConsumer = false }: Pick<UnitOptions, 'realmId' | 'idleMs' | 'isConsumer'>,
 ): OpenUnit {
   const unit: Omit<OpenUnit, 'work'> = {
     realmId,
@@ -164,6 +164,8 @@ export function openUnit(
       requireRoom(event);
       return unit.events.push(traced(event)) - 1;
     },
+    emitted: () => unit.events.length,
+    isConsumer,
     expectVersions: (versions) => {
       for (const [key, version] of Object.entries(versions)) {
         if ((unit.expected[key] ?? version) !== version) throw new VersionsChanged(key);

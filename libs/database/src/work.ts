@@ -7,6 +7,10 @@ export interface Work extends Executor {
   readonly realmId: number;
   /** Adds an event to the commit; returns its offset from the first number of this unit. */
   emit(event: LogEvent): number;
+  /** The number of events that the unit has emitted. */
+  emitted(): number;
+  /** Whether a consumer runs the unit. It cannot refuse the consequences of an event. */
+  readonly isConsumer: boolean;
   /** Adds expected versions: they must still be current at the commit. */
   expectVersions(versions: Record<string, number>): void;
   /** Increments the version of this key, which invalidates decisions based on it. */

@@ -53,7 +53,7 @@ interface Asked {
   params: Params;
   fetchTypes: string[] | null;
   capabilities: Record<string, boolean>;
-  /** Whether messaging refused another snapshot for this request. */
+  /** Whether an owner refused another snapshot for this request. */
   isAgain: boolean;
 }
 
@@ -111,9 +111,11 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
         concerns(owner.service, fetchTypes),
       );
       const ask = (some: typeof owners) => Promise.all(some.map((owner) => bus.callPieces(owner, part, { meta })));
-      // Messaging may refuse again: then the others, whose sections are large, are not asked.
-      const first = isAgain ? owners.filter((owner) => owner === snapshotMessaging) : [];
-      const parts = [...(await ask(first)), ...(await ask(owners.filter((owner) => !first.includes(owner))))];
+      // An owner may refuse again: then the others, whose sections are large, are not asked.
+      const mayRefuse = isAgain ? [snapshotMessaging, snapshotChannels] : [];
+      const parts: Awaited<ReturnType<typeof ask>> = [];
+      for (const one of mayRefuse) parts.push(...(await ask(owners.filter((owner) => owner === one))));
+      parts.push(...(await ask(owners.filter((owner) => !mayRefuse.some((one) => one === owner)))));
       return { position, state: [identity, ...parts] };
     });
   }

@@ -49,8 +49,10 @@ const membersPerUnit = 200;
 
 /** The added weight of a deactivation, which searches the permissions of all channels and groups. */
 const usesWeight = 4;
-/** The added weight of a reactivation, which announces all members of the group. */
+/** The added weight of a change that concerns all members of a group: its reactivation, and a change of subgroups. */
 const membersWeight = 9;
+const subgroupsWeight = (...lists: (readonly number[])[]): number =>
+  lists.some(({ length }) => length > 0) ? membersWeight : 0;
 
 const user_group_id = json(id);
 const path = '/user_groups/{user_group_id}';
@@ -74,7 +76,8 @@ export const groupOperations = {
     permission: 'can_create_groups',
     summary: 'Create a user group.',
     weight: 3,
-    weigh: ({ members, subgroups }) => (members.length + subgroups.length) / membersPerUnit,
+    weigh: ({ members, subgroups }) =>
+      (members.length + subgroups.length) / membersPerUnit + subgroupsWeight(subgroups),
     params: {
       name: text(string(1_000).describe('The name of the group, at most 100 characters.')),
       description: text(string(5_000)),
@@ -138,7 +141,8 @@ export const groupOperations = {
     summary: 'Add and remove members and subgroups.',
     weight: 3,
     weigh: ({ add, delete: removed, add_subgroups, delete_subgroups }) =>
-      (add.length + removed.length + add_subgroups.length + delete_subgroups.length) / membersPerUnit,
+      (add.length + removed.length + add_subgroups.length + delete_subgroups.length) / membersPerUnit +
+      subgroupsWeight(add_subgroups, delete_subgroups),
     params: {
       user_group_id,
       add: json(idList(20_000).default([]).describe('The IDs of the users to add.')),
@@ -173,7 +177,7 @@ export const groupOperations = {
     http: { method: 'POST', path: `${path}/subgroups` },
     summary: 'Add and remove subgroups.',
     weight: 3,
-    weigh: ({ add, delete: removed }) => (add.length + removed.length) / membersPerUnit,
+    weigh: ({ add, delete: removed }) => (add.length + removed.length) / membersPerUnit + subgroupsWeight(add, removed),
     params: {
       user_group_id,
       add: json(idList(20_000).default([]).describe('The IDs of the groups to add as subgroups.')),

@@ -159,6 +159,7 @@ async function announceFigures(
     rows.map(({ id }) => id),
   );
   const directory = await directoryOf();
+  const figures: [number, number | null, boolean][] = [];
   for (const { first: given, is_quiet, is_begun, ...channel } of rows) {
     const known = channel.first_message_id;
     const first = is_begun || known === null || given === null ? given : Math.min(known, given);
@@ -166,8 +167,9 @@ async function announceFigures(
     if (first !== known) work.emit(channelUpdated(channel, 'first_message_id', first, audience));
     if (!channel.is_recently_active && !is_quiet)
       work.emit(channelUpdated(channel, 'is_recently_active', true, audience));
-    await work.run(sql.unsafe`
-      UPDATE channels.channel SET first_message_id = ${first}::bigint, is_recently_active = is_recently_active OR ${!is_quiet}
-      WHERE id = ${channel.id}`);
+    figures.push([channel.id, first, !is_quiet]);
   }
+  await work.run(sql.unsafe`
+    UPDATE channels.channel c SET first_message_id = r.first, is_recently_active = c.is_recently_active OR r.is_active
+    FROM ${sql.unnest(figures, ['int4', 'int8', 'bool'])} AS r (id, first, is_active) WHERE c.id = r.id`);
 }

@@ -75,6 +75,7 @@ export async function unarchive(decision: Decision, { channel, subscribers }: En
     op: 'create',
     body: { streams: [toChannel(channel, contextOf(directory))] },
     audience: to(knowers),
+    isForClientsOnly: true,
     forms: onlyIfArchivedIsUnknown,
   });
   const active = [...subscribers].filter((id) => directory.isActive(id));

@@ -3,6 +3,7 @@ import { inTurns, requireEventRoom, type Work } from '@natter/database';
 import { minus, type ToUsers, to } from './audience.ts';
 import { countChanged, peersChanged } from './channel-events.ts';
 import type { ChannelRow } from './channel-row.ts';
+import { hasEventRoom } from './event-room.ts';
 import { grouped } from './grouped.ts';
 
 /** Users who joined or left a channel's list of subscribers. */
@@ -33,14 +34,15 @@ export async function announcePeers(
   changes: readonly PeerChange[],
 ): Promise<void> {
   // Each channel has at least the event about its number.
-  requireEventRoom(changes.length);
+  if (!work.isConsumer) requireEventRoom(changes.length);
   const takeTurns = inTurns();
   const audienceOf = sharedAudiences();
   const announced: Announced[] = [];
   for (const { channel, userIds, knowers: find } of changes) {
     await takeTurns();
     const knowers = find();
-    if (knowers.size > 0) work.emit(countChanged(channel, audienceOf(knowers, []).audience));
+    if (knowers.size > 0 && hasEventRoom(work, 'low'))
+      work.emit(countChanged(channel, audienceOf(knowers, []).audience));
     const isTogether = op === 'peer_remove' && userIds.length > 1;
     if (isTogether && userIds.length > few) {
       announced.push({ channel, userIds, ...audienceOf(knowers, []) });
@@ -55,7 +57,7 @@ export async function announcePeers(
   const told = announced.filter(({ audience: { users } }) => !('ids' in users) || users.ids.length > 0);
   for (const group of grouped(told, ({ channel, userIds, key }) => `${channel.is_archived} ${userIds.join()} ${key}`)) {
     const [first] = group;
-    if (!first) continue;
+    if (!first || !hasEventRoom(work)) break;
     const channels = group.map(({ channel }) => channel);
     work.emit(peersChanged(op, channels, first.userIds, first.audience));
   }

@@ -5,13 +5,14 @@ import {
   type LogEvent,
   type PlainChannelProperty,
 } from '@natter/contracts';
-import type { Executor, Work } from '@natter/database';
-import { sql } from '@natter/database';
+import { type Executor, inTurns, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { type ToUsers, to } from './audience.ts';
 import { contextOf, toChannel } from './channel-object.ts';
+import { channelsAtOnce } from './channel-portions.ts';
 import type { ChannelRow } from './channel-row.ts';
 import type { Directory } from './directory/directory.ts';
+import { hasEventRoom } from './event-room.ts';
 import { grouped } from './grouped.ts';
 
 const capability = 'archived_channels';
@@ -28,55 +29,86 @@ export interface Revealed {
   to: readonly number[];
 }
 
-/**
- * Above this number of ids, subscribers of large channels are omitted from the event; clients get them with a fresh
- * register.
- */
-const maxListedIds = 50_000;
-const smallChannel = 250;
+/** What is kept of a channel that appeared, until its subscribers are announced. */
+export interface Appeared {
+  channel: Pick<ChannelRow, 'id' | 'is_archived' | 'subscriber_count'>;
+  to: readonly number[];
+}
 
-/** Emits channels that appear to users, and then their subscribers as if the users subscribed now. */
-export async function channelsAppear(
-  work: Work,
-  directory: Directory,
-  revealed: readonly Revealed[],
-  withSubscribers: boolean,
-): Promise<void> {
-  if (revealed.length === 0) return;
-  const ids = revealed.reduce((sum, { channel }) => sum + channel.subscriber_count, 0);
-  const listed = withSubscribers
-    ? revealed.filter(({ channel }) => ids <= maxListedIds || channel.subscriber_count < smallChannel)
-    : [];
+/** Emits channels that appear to users, and returns those that it emitted. `announceSubscribersOf` continues with them. */
+export function channelsAppear(work: Work, directory: Directory, revealed: readonly Revealed[]): Appeared[] {
   const context = contextOf(directory);
-  const keyOf = keysOfReceivers();
-  for (const group of grouped(revealed, keyOf))
+  const appeared: Appeared[] = [];
+  for (const group of grouped(revealed, keysOfReceivers())) {
+    const [first] = group;
+    if (!first || !hasEventRoom(work, 'low')) break;
     work.emit({
       type: 'stream',
       op: 'create',
-      body: {
-        streams: group.map(({ channel }) => toChannel(channel, context)),
-      },
-      audience: to(group[0]?.to ?? []),
-      ...formsOf(group[0]?.channel ?? { is_archived: false }),
+      body: { streams: group.map(({ channel }) => toChannel(channel, context)) },
+      audience: to(first.to),
+      isForClientsOnly: true,
+      ...formsOf(first.channel),
     });
-  const subscribers = await subscribersOf(
-    work,
-    listed.map(({ channel }) => channel.id),
-  );
-  const withPeers = listed.map((one) => {
-    const userIds = [...(subscribers.get(one.channel.id) ?? [])].filter((id) => directory.isActive(id));
-    return { ...one, userIds };
-  });
-  for (const group of grouped(withPeers, (one) => `${keyOf(one)} ${one.userIds.join()}`)) {
-    const [first] = group;
-    if (!first || first.userIds.length === 0) continue;
-    const of = group.map(({ channel }) => channel);
-    work.emit(peersChanged('peer_add', of, first.userIds, to(first.to)));
+    for (const { channel, to } of group) {
+      const { id, is_archived, subscriber_count } = channel;
+      appeared.push({ channel: { id, is_archived, subscriber_count }, to });
+    }
+  }
+  return appeared;
+}
+
+/** Emits the subscribers of channels that appeared, as if the users to whom they appeared subscribed now. */
+export async function announceSubscribersOf(
+  work: Work,
+  directory: Directory,
+  appeared: readonly Appeared[],
+): Promise<void> {
+  const listed = listedOf(appeared);
+  const keyOf = keysOfReceivers();
+  const takeTurns = inTurns();
+  for (let at = 0; at < listed.length; at += channelsAtOnce) {
+    const some = listed.slice(at, at + channelsAtOnce);
+    const subscribers = await subscribersOf(
+      work,
+      some.map(({ channel }) => channel.id),
+    );
+    const withPeers = some.map((one) => {
+      const userIds = [...(subscribers.get(one.channel.id) ?? [])].filter((id) => directory.isActive(id));
+      return { ...one, userIds };
+    });
+    for (const group of grouped(withPeers, (one) => `${keyOf(one)} ${one.userIds.join()}`)) {
+      await takeTurns();
+      const [first] = group;
+      if (!first || first.userIds.length === 0) continue;
+      if (!hasEventRoom(work)) return;
+      const channels = group.map(({ channel }) => channel);
+      work.emit(peersChanged('peer_add', channels, first.userIds, to(first.to)));
+    }
   }
 }
 
+/**
+ * If all channels have more subscribers than `all`, those of large channels are omitted, and of the others those of the oldest
+ * channels above `ofSmall`; clients get them with a fresh register.
+ */
+const maxListedIds = { all: 50_000, ofSmall: 250_000 };
+const smallChannel = 250;
+
+function listedOf(appeared: readonly Appeared[]): readonly Appeared[] {
+  const ids = appeared.reduce((sum, { channel }) => sum + channel.subscriber_count, 0);
+  if (ids <= maxListedIds.all) return appeared;
+  const small = appeared.filter(({ channel }) => channel.subscriber_count < smallChannel);
+  let listed = 0;
+  const first = small.findLastIndex(({ channel }) => {
+    listed += channel.subscriber_count;
+    return listed > maxListedIds.ofSmall;
+  });
+  return small.slice(first + 1);
+}
+
 /** Equal for channels that one event can announce. The text of each list of receivers is made once. */
-function keysOfReceivers(): (revealed: Revealed) => string {
+function keysOfReceivers(): (revealed: Appeared) => string {
   const texts = new Map<readonly number[], string>();
   return ({ channel, to: receivers }) => {
     const text = texts.get(receivers) ?? receivers.join();
@@ -87,7 +119,8 @@ function keysOfReceivers(): (revealed: Revealed) => string {
 
 /** Emits the deletion of channels that users can no longer see. */
 export function channelsVanish(work: Work, hidden: readonly Revealed[]): void {
-  for (const group of grouped(hidden, keysOfReceivers()))
+  for (const group of grouped(hidden, keysOfReceivers())) {
+    if (!hasEventRoom(work)) return;
     work.emit({
       ...channelsGone(
         group.map(({ channel }) => channel.id),
@@ -95,6 +128,7 @@ export function channelsVanish(work: Work, hidden: readonly Revealed[]): void {
       ),
       ...formsOf(group[0]?.channel ?? { is_archived: false }),
     });
+  }
 }
 
 export const channelsGone = (
@@ -109,7 +143,7 @@ export const channelsGone = (
 
 export const peersChanged = (
   op: 'peer_add' | 'peer_remove',
-  channels: readonly ChannelRow[],
+  channels: readonly Pick<ChannelRow, 'id' | 'is_archived'>[],
   userIds: readonly number[],
   audience: ToUsers,
 ): LogEvent => ({

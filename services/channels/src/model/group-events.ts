@@ -1,5 +1,5 @@
 import type { LogEvent, NamesOf, UserGroup } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { inTurns, sql, type Work } from '@natter/database';
 import type { Directory, Group } from './directory/directory.ts';
 import type { UserSet } from './directory/user-set.ts';
 
@@ -93,12 +93,14 @@ async function changing(directory: Directory, groupId: number, change: () => Pro
   directory.groupsChanged();
   const nobody = directory.usersOf();
   const touched = new Set([...before.keys(), ...directory.withSupergroups(groupId)]);
-  return new Map(
-    [...touched].map((id) => {
-      const [was, is] = [before.get(id) ?? nobody, directory.membersOf(id)];
-      return [id, { gained: is.copy().deleteAll(was), lost: was.copy().deleteAll(is) }];
-    }),
-  );
+  const changed = new Map<number, { gained: UserSet; lost: UserSet }>();
+  const takeTurns = inTurns();
+  for (const id of touched) {
+    await takeTurns();
+    const [was, is] = [before.get(id) ?? nobody, directory.membersOf(id)];
+    changed.set(id, { gained: is.copy().deleteAll(was), lost: was.copy().deleteAll(is) });
+  }
+  return changed;
 }
 
 async function storeGroup(work: Work, { id, name, isSystem, isActive }: Group): Promise<void> {

@@ -9,3 +9,20 @@ export function grouped<T>(items: Iterable<T>, keyOf: (item: T) => string): T[][
   }
   return [...groups.values()];
 }
+
+/** Divides items, in their order, into portions that weigh at most `most` together. A heavier item is a portion of its own. */
+export function portions<T>(items: readonly T[], most: number, weigh: (item: T) => number): T[][] {
+  const divided: T[][] = [];
+  let left = 0;
+  for (const item of items) {
+    const weight = weigh(item);
+    const last = divided.at(-1);
+    if (last && weight <= left) last.push(item);
+    else {
+      divided.push([item]);
+      left = most;
+    }
+    left -= weight;
+  }
+  return divided;
+}

@@ -8,7 +8,7 @@ import { contextOf, toChannel } from './channel-object.ts';
 import type { ChannelRow } from './channel-row.ts';
 import { takeColor } from './colors.ts';
 import type { Directory } from './directory/directory.ts';
-import { grouped } from './grouped.ts';
+import { grouped, portions } from './grouped.ts';
 import {
   newPersonal,
   type Personal,
@@ -146,9 +146,14 @@ function announceNewcomers(work: Work, directory: Directory, joinings: readonly 
       op: 'create',
       body: { streams: group.map(({ channel, before }) => toChannel(channel, context, before)) },
       audience: to(group[0]?.newcomers ?? []),
+      isForClientsOnly: true,
       ...formsOf(group[0]?.channel ?? { is_archived: false }),
     });
 }
+
+/** The subscribers that one event lists for a newcomer, and as how many of them its channel counts. */
+const idsOfEvent = 100_000;
+const idsOfChannel = 200;
 
 async function announceSubscribers(
   work: Work,
@@ -158,7 +163,10 @@ async function announceSubscribers(
 ): Promise<void> {
   const context = contextOf(directory);
   const takeTurns = inTurns();
-  const groups = grouped(joinings, ({ channel, added }) => `${channel.is_archived} ${added.join()}`);
+  const groups = grouped(joinings, ({ channel, added }) => `${channel.is_archived} ${added.join()}`).flatMap((group) =>
+    // A request is refused if an event is too large.
+    work.isConsumer ? portions(group, idsOfEvent, ({ subscribers }) => idsOfChannel + subscribers.size) : [group],
+  );
   for (const [index, group] of groups.entries()) {
     const [first] = group;
     if (!first) continue;

@@ -1,5 +1,5 @@
 import { idsOf, keysOf, type LogEvent, type NewcomerNote } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { appliedNumber, type Handled, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { type Directory, type NotificationSetting, notificationSettings, type Person } from './directory/directory.ts';
@@ -22,17 +22,17 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
    */
   const follow =
     <E>(apply: Apply<E>, isRelevant: (event: E) => boolean = () => true) =>
-    async (work: Work, event: E, number: number): Promise<void> => {
+    async (work: Work, event: E, number: number): Promise<Handled> => {
       if (!isRelevant(event)) return;
+      if (work.emitted() > manyEvents) return 'unfinished';
       let mine = taken.get(work);
       if (!mine) {
         await holdDirectory(work, 'alone');
-        mine = { directory: await directories.take(work), wasInactive: new Map() };
+        mine = { directory: await directories.take(work), wasInactive: new Map(), newcomers: new Set() };
         taken.set(work, mine);
       }
-      const { directory, wasInactive } = mine;
-      await apply(work, directory, event, wasInactive);
-      directory.stamp = `${number}.${Math.random().toString(36).slice(2)}`;
+      await apply(work, mine, event, number);
+      mine.directory.stamp = `${number}.${Math.random().toString(36).slice(2)}`;
     };
   const group = follow(applyGroup);
   owner.consume({
@@ -65,19 +65,27 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
   });
 }
 
-/** The directory of a transaction, and who was inactive before it, of the users whom it deactivates or reactivates. */
+/** A transaction that has emitted more events handles no further event: what that one emits has room in the next. */
+const manyEvents = 2_000;
+
 interface Taken {
   directory: Directory;
+  /** Who was inactive before the transaction, of the users whom it deactivates or reactivates. */
   wasInactive: Map<number, boolean>;
+  /**
+   * Users whom the transaction adds. Which channels appear to them is not announced: until it is committed, the snapshot of
+   * channels is refused to them, so they have no queue that lacks these channels.
+   */
+  newcomers: Set<number>;
 }
 
-type Apply<E> = (work: Work, directory: Directory, event: E, wasInactive: Taken['wasInactive']) => Promise<void>;
+type Apply<E> = (work: Work, taken: Taken, event: E, number: number) => Promise<void>;
 type SettingEvent = LogEvent<'user_settings/update' | 'realm_user_settings_defaults/update'>;
 
 const isKept = ({ body }: SettingEvent): boolean => settingNames.has(body.property);
 const keptOfPerson = ['email', 'new_email', 'role', 'is_active', 'bot_owner_id'];
 
-const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, directory, { body }, wasInactive) => {
+const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, { directory, wasInactive }, { body }) => {
   const { person: changes } = body;
   const before = directory.people.get(changes.user_id);
   if (!before) return;
@@ -102,11 +110,14 @@ const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, directo
   if (before.isActive && !after.isActive) await leaveLists(work, directory, after.userId);
 };
 
+const positionRow = z.object({ position: z.number() });
 const defaultsRow = z.object({ notifications: z.record(z.string(), z.boolean()) });
 
 const isChanged = (before: Person, after: Person): boolean => keysOf(after).some((key) => before[key] !== after[key]);
 
-const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, directory, { body: { person: user }, note }) => {
+const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, { directory, newcomers }, event, number) => {
+  const { person: user } = event.body;
+  const { note } = event;
   if (directory.people.has(user.user_id)) return;
   const defaults = await work.maybeOne(
     sql.type(defaultsRow)`SELECT notifications FROM channels.directory WHERE realm_id = ${work.realmId}`,
@@ -122,10 +133,19 @@ const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, directory, {
   };
   await storePerson(work, person);
   directory.setPerson(person);
-  await announceChangeOfPerson(work, directory, { userId: person.userId, role: undefined, groupIds: [] });
+  if (await isReapplied(work, number))
+    await announceChangeOfPerson(work, directory, { userId: person.userId, role: undefined, groupIds: [] });
+  else newcomers.add(person.userId);
   await createFirstChannels(work, directory, person, note?.first_channels ?? []);
   await subscribeNewcomer(work, directory, person, note ?? {});
 };
+
+/** Whether the event was parked before: then the user may have queues without the channels that appear now. */
+async function isReapplied(work: Work, number: number): Promise<boolean> {
+  const { position } = await work.one(sql.type(positionRow)`
+    SELECT ${appliedNumber('channels', work.realmId, 'people')} AS position`);
+  return position >= number;
+}
 
 /** A trigger notes the first owner of a bot as `created_by`, which never changes. */
 async function storePerson(work: Work, person: Person): Promise<void> {
@@ -137,9 +157,9 @@ async function storePerson(work: Work, person: Person): Promise<void> {
       is_active = excluded.is_active, bot_owner_id = excluded.bot_owner_id, notifications = excluded.notifications`);
 }
 
-async function applyGroup(work: Work, directory: Directory, event: GroupEvent): Promise<void> {
+async function applyGroup(work: Work, { directory, newcomers }: Taken, event: GroupEvent): Promise<void> {
   const change = await applyGroupEvent(work, directory, event);
-  if (change) await announceChangeOfGroups(work, directory, change);
+  if (change) await announceChangeOfGroups(work, directory, change, newcomers);
 }
 
 /** Names of the settings in users that are the defaults of a channel's own settings. */
@@ -153,7 +173,7 @@ function notedSettings(settings: NewcomerNote['settings'] = {}): Person['notific
   return Object.fromEntries(given.filter(([name, value]) => name !== undefined && typeof value === 'boolean'));
 }
 
-const defaultChanged: Apply<LogEvent<'realm_user_settings_defaults/update'>> = async (work, directory, event) => {
+const defaultChanged: Apply<LogEvent<'realm_user_settings_defaults/update'>> = async (work, { directory }, event) => {
   const { property, value } = event.body;
   const setting = settingNames.get(property);
   if (!setting || typeof value !== 'boolean') return;
@@ -163,7 +183,7 @@ const defaultChanged: Apply<LogEvent<'realm_user_settings_defaults/update'>> = a
     ON CONFLICT (realm_id) DO UPDATE SET notifications = d.notifications || excluded.notifications`);
 };
 
-const settingChanged: Apply<LogEvent<'user_settings/update'>> = async (work, directory, event) => {
+const settingChanged: Apply<LogEvent<'user_settings/update'>> = async (work, { directory }, event) => {
   const { property, value } = event.body;
   const setting = settingNames.get(property);
   if (!setting || typeof value !== 'boolean') return;

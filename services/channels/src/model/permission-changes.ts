@@ -12,6 +12,7 @@ import { type SystemGroups, shownPermissions, streamPostPolicy } from './channel
 import { channelPermissionNames } from './channel-permissions.ts';
 import { channelColumns, channelRow } from './channel-row.ts';
 import { type Directory, systemGroupsOf } from './directory/directory.ts';
+import { hasEventRoom } from './event-room.ts';
 
 /** A change for an event, and the former value. Most properties have the same name and value in the table. */
 export interface AnnouncedChange {
@@ -48,8 +49,6 @@ export function permissionChanges(
 
 /** Maximum number of announced changes, those of the newest channels. A register contains all. */
 const maxChanges = 5_000;
-/** No further change is announced in a unit with as many events, because a unit with 25,000 fails. */
-const maxEventsOfUnit = 20_000;
 /** Channels whose subscribers are in memory: there may be thousands in each. */
 const channelsAtOnce = 100;
 
@@ -90,8 +89,10 @@ export async function announcePermissionsNaming(
       left -= changes.length;
       if (left < 0) return;
       const audience = audienceOf(knowers(channel, subscribers.get(channel.id) ?? new Set()));
-      for (const { body } of changes)
-        if (work.emit({ type: 'stream', op: 'update', body, audience, ...formsOf(channel) }) >= maxEventsOfUnit) return;
+      for (const { body } of changes) {
+        if (!hasEventRoom(work)) return;
+        work.emit({ type: 'stream', op: 'update', body, audience, ...formsOf(channel) });
+      }
     }
   }
 }

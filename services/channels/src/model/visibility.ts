@@ -1,62 +1,102 @@
 import { channelPermissions, roles } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { inTurns, sql, type Work } from '@natter/database';
 import { groupsNamed, type Holder, hasMetadataAccess, revealingPermissions } from '@natter/permissions';
 import { z } from 'zod';
 import { minus } from './audience.ts';
-import { channelsAppear, channelsVanish, type Revealed } from './channel-events.ts';
-import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
+import {
+  type Appeared,
+  announceSubscribersOf,
+  channelsAppear,
+  channelsVanish,
+  type Revealed,
+} from './channel-events.ts';
+import { channelsInPortions } from './channel-portions.ts';
+import type { ChannelRow } from './channel-row.ts';
 import { announceDefaultsTo } from './default-events.ts';
 import type { Directory } from './directory/directory.ts';
 import type { UserSet } from './directory/user-set.ts';
 import type { GroupChange } from './group-events.ts';
-
-const seenRow = channelRow.extend({ is_subscribed: z.boolean() });
 
 /** A user's role and groups before a change; the role is undefined for a new user. */
 type Former = Omit<Holder, 'role'> & { role: number | undefined };
 
 /** Emits the channels that appear to or disappear for a user whose role changed, or who is new. */
 export async function announceChangeOfPerson(work: Work, directory: Directory, former: Former): Promise<void> {
-  const { userId } = former;
+  const { userId, role } = former;
   const now = directory.holder(userId);
   if (!now) return;
-  const channels = await work.any(sql.type(seenRow)`
-    SELECT ${channelColumns}, coalesce(s.is_active, false) AS is_subscribed FROM channels.channel c
-    LEFT JOIN channels.subscription s ON s.channel_id = c.id AND s.user_id = ${userId}
-    WHERE c.realm_id = ${work.realmId} ORDER BY c.id`);
-  const revealed: Revealed[] = [];
-  const hidden: Revealed[] = [];
-  for (const channel of channels) {
-    const { role } = former;
-    const was = role !== undefined && hasMetadataAccess(channel, { ...former, role }, channel.is_subscribed);
-    const is = hasMetadataAccess(channel, now, channel.is_subscribed);
-    if (is && !was) revealed.push({ channel, to: [userId] });
-    if (was && !is) hidden.push({ channel, to: [userId] });
+  const subscribed = await subscribedBy(work, userId);
+  // Users who are not guests see the same public channels.
+  const isEither = role === undefined || isNonGuest(role) !== isNonGuest(now.role);
+  const appeared: Appeared[] = [];
+  for await (const channels of channelsInPortions(work, sql.fragment`(c.is_private OR ${isEither})`)) {
+    const revealed: Revealed[] = [];
+    const hidden: Revealed[] = [];
+    for (const channel of channels) {
+      const isSubscribed = subscribed.has(channel.id);
+      const was = role !== undefined && hasMetadataAccess(channel, { ...former, role }, isSubscribed);
+      const is = hasMetadataAccess(channel, now, isSubscribed);
+      if (is && !was) revealed.push({ channel, to: [userId] });
+      if (was && !is) hidden.push({ channel, to: [userId] });
+    }
+    appeared.push(...channelsAppear(work, directory, revealed));
+    channelsVanish(work, hidden);
   }
-  await channelsAppear(work, directory, revealed, former.role !== undefined);
-  channelsVanish(work, hidden);
-  await announceDefaultsTo(work, userId, isNonGuest(former.role), isNonGuest(now.role));
+  await announceSubscribersOf(work, directory, appeared);
+  await announceDefaultsTo(work, userId, isNonGuest(role), isNonGuest(now.role));
+}
+
+async function subscribedBy(work: Work, userId: number): Promise<ReadonlySet<number>> {
+  const rows = await work.any(sql.type(z.object({ channel_id: z.number() }))`
+    SELECT channel_id FROM channels.subscription
+    WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND is_active`);
+  return new Set(rows.map(({ channel_id }) => channel_id));
 }
 
 const isNonGuest = (role: number | undefined): boolean => role !== undefined && role !== roles.guest;
 
 /**
  * Emits private channels that appear to or disappear for users because of a change of groups. Many channels and users
- * can be affected at once, so users are compared as sets, and equal lists of users are one object.
+ * can be affected at once, so users are compared as sets, and equal lists of users are one object. `newcomers` are told nothing.
  */
-export async function announceChangeOfGroups(work: Work, directory: Directory, change: GroupChange): Promise<void> {
+export async function announceChangeOfGroups(
+  work: Work,
+  directory: Directory,
+  change: GroupChange,
+  newcomers: ReadonlySet<number>,
+): Promise<void> {
   const changed = directory.usersOf();
   for (const { gained, lost } of change.values()) changed.addAll(gained).addAll(lost);
   // Administrators see every channel.
-  const affected = [...changed].filter((id) => (directory.people.get(id)?.role ?? 0) > roles.administrator);
-  if (affected.length === 0) return;
-  const channels = await work.any(sql.type(channelRow)`
-    SELECT ${channelColumns} FROM channels.channel c WHERE c.realm_id = ${work.realmId} AND c.is_private ORDER BY c.id`);
-  const named = channels.filter(({ permissions }) =>
-    revealingPermissions.some((name) => groupsNamed(permissions[name]).some((id) => change.has(id))),
+  const affected = minus(changed, newcomers).filter(
+    (id) => (directory.people.get(id)?.role ?? 0) > roles.administrator,
   );
-  if (named.length === 0) return;
-  const subscribed = await subscribedAmong(work, named, affected);
+  if (affected.length === 0) return;
+  const movesOf = movesThrough(directory, change, affected);
+  const appeared: Appeared[] = [];
+  const takeTurns = inTurns();
+  for await (const channels of channelsInPortions(work, sql.fragment`c.is_private`)) {
+    const named = channels.filter(({ permissions }) =>
+      revealingPermissions.some((name) => groupsNamed(permissions[name]).some((id) => change.has(id))),
+    );
+    const subscribed = await subscribedAmong(work, named, affected);
+    const revealed: Revealed[] = [];
+    const hidden: Revealed[] = [];
+    for (const channel of named) {
+      await takeTurns();
+      // Subscribers see the channel anyway.
+      const { gained, lost } = movesOf(channel, subscribed.get(channel.id) ?? []);
+      if (gained.length > 0) revealed.push({ channel, to: gained });
+      if (lost.length > 0) hidden.push({ channel, to: lost });
+    }
+    appeared.push(...channelsAppear(work, directory, revealed));
+    channelsVanish(work, hidden);
+  }
+  await announceSubscribersOf(work, directory, appeared);
+}
+
+/** Returns a function for the affected users, except some, who begin and who cease to see a channel. */
+function movesThrough(directory: Directory, change: GroupChange, affected: readonly number[]) {
   const lists = new Map<string, number[]>();
   const listOf = (users: UserSet): number[] => {
     const list = lists.get(users.key) ?? [...users];
@@ -66,19 +106,14 @@ export async function announceChangeOfGroups(work: Work, directory: Directory, c
   const all = directory.usersOf(affected);
   const seersBefore = seersThrough(directory, affected, membersBefore(directory, change));
   const seersNow = seersThrough(directory, affected, (id) => directory.membersOf(id));
-  const revealed: Revealed[] = [];
-  const hidden: Revealed[] = [];
-  for (const channel of named) {
-    // Subscribers see the channel anyway.
-    const others = all.copy().deleteAll(directory.usersOf(subscribed.get(channel.id)));
+  return (channel: ChannelRow, except: readonly number[]) => {
+    const others = all.copy().deleteAll(directory.usersOf(except));
     const [was, is] = [seersBefore(channel), seersNow(channel)];
-    const gained = listOf(is.copy().deleteAll(was).keepAll(others));
-    const lost = listOf(was.deleteAll(is).keepAll(others));
-    if (gained.length > 0) revealed.push({ channel, to: gained });
-    if (lost.length > 0) hidden.push({ channel, to: lost });
-  }
-  await channelsAppear(work, directory, revealed, true);
-  channelsVanish(work, hidden);
+    return {
+      gained: listOf(is.copy().deleteAll(was).keepAll(others)),
+      lost: listOf(was.deleteAll(is).keepAll(others)),
+    };
+  };
 }
 
 type MembersOf = (groupId: number) => UserSet;
@@ -110,32 +145,35 @@ function seersThrough(directory: Directory, affected: readonly number[], members
   };
 }
 
+const subscribedRow = z.object({ channel_id: z.number(), users: z.array(z.number()) });
+
+/** The subscribers of each channel among these users. */
 async function subscribedAmong(
   work: Work,
   channels: readonly { id: number }[],
   userIds: readonly number[],
-): Promise<Map<number, Set<number>>> {
-  const rows = await work.any(sql.type(z.object({ channel_id: z.number(), user_id: z.number() }))`
-    SELECT channel_id, user_id FROM channels.subscription WHERE is_active
-      AND channel_id = ANY(${sql.array(
-        channels.map(({ id }) => id),
-        'int4',
-      )}) AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
-  const subscribed = new Map<number, Set<number>>();
-  for (const { channel_id, user_id } of rows)
-    subscribed.set(channel_id, (subscribed.get(channel_id) ?? new Set()).add(user_id));
-  return subscribed;
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  if (channels.length === 0) return new Map();
+  const ids = sql.array(
+    channels.map(({ id }) => id),
+    'int4',
+  );
+  const rows = await work.any(sql.type(subscribedRow)`
+    SELECT channel_id, json_agg(user_id) AS users FROM channels.subscription
+    WHERE is_active AND channel_id = ANY(${ids}) AND user_id = ANY(${sql.array([...userIds], 'int4')}) GROUP BY channel_id`);
+  return new Map(rows.map(({ channel_id, users }) => [channel_id, users]));
 }
 
 /** Emits the appearance or disappearance of one channel whose settings changed. */
 export async function announceChangeOfChannel(
   work: Work,
   directory: Directory,
-  channel: z.infer<typeof channelRow>,
+  channel: ChannelRow,
   knowers: { before: ReadonlySet<number>; after: ReadonlySet<number> },
 ): Promise<void> {
   const gained = minus(knowers.after, knowers.before);
   const lost = minus(knowers.before, knowers.after);
-  if (gained.length > 0) await channelsAppear(work, directory, [{ channel, to: gained }], true);
+  if (gained.length > 0)
+    await announceSubscribersOf(work, directory, channelsAppear(work, directory, [{ channel, to: gained }]));
   if (lost.length > 0) channelsVanish(work, [{ channel, to: lost }]);
 }

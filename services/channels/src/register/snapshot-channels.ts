@@ -1,9 +1,10 @@
-import { eventQueueOperations } from '@natter/contracts';
+import { behindSnapshot, eventQueueOperations } from '@natter/contracts';
 import { type Executor, inSnapshot } from '@natter/database';
 import { Block, type Handlers, handle, listOf, toJson } from '@natter/service-kit';
 import { channelTexts, contextOf } from '../model/channel-object.ts';
 import type { Service } from '../model/deciding.ts';
 import { defaultChannels, defaultGroups } from '../model/default-events.ts';
+import { isAdditionBehind } from '../model/directory/behind.ts';
 import { foldersOf, toFolder } from '../model/folder-row.ts';
 import { subscriptionKinds } from '../model/subscription-kinds.ts';
 import { visibleChannels } from '../model/visible-channels.ts';
@@ -18,6 +19,8 @@ export function snapshotHandlers({ owner, directories, noteSeen }: Service): Han
         const wants = (type: string): boolean => types === null || types.includes(type);
         const directory = await directories.read(executor, realmId);
         if (directory.people.has(userId)) noteSeen(realmId, userId);
+        // Nothing is announced to a new user when the projection has caught up.
+        else if (userId !== 0 && (await isAdditionBehind(executor, realmId, userId))) throw behindSnapshot();
         // Read before other statements, because the directory may change meanwhile.
         const holder = directory.holder(userId);
         const isNonGuest = holder !== undefined && holder.role !== 600;

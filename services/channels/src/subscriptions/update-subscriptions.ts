@@ -1,5 +1,5 @@
 import { type BodyOf, badRequest, channelOperations, ownChange } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { to } from '../model/audience.ts';
@@ -58,14 +58,19 @@ async function change({ work, actor }: Decision, settings: readonly Setting[]): 
     // The next send of the user to the channel must use the new value.
     work.bump(`channel:${stream_id}`);
   }
-  for (const row of touched)
-    await work.run(sql.unsafe`
-      UPDATE channels.subscription SET color = ${row.color}, is_muted = ${row.is_muted}, pin_to_top = ${row.pin_to_top},
-        desktop_notifications = ${row.desktop_notifications}, email_notifications = ${row.email_notifications},
-        push_notifications = ${row.push_notifications}, audible_notifications = ${row.audible_notifications},
-        wildcard_mentions_notify = ${row.wildcard_mentions_notify}
-      WHERE channel_id = ${row.channel_id} AND user_id = ${actor.userId}`);
+  await store(work, actor.userId, [...touched]);
   return {};
+}
+
+async function store(work: Work, userId: number, rows: readonly z.infer<typeof ownRow>[]): Promise<void> {
+  if (rows.length === 0) return;
+  await work.run(sql.unsafe`
+    UPDATE channels.subscription s SET color = r.color, is_muted = r.is_muted, pin_to_top = r.pin_to_top,
+      desktop_notifications = r.desktop_notifications, email_notifications = r.email_notifications,
+      push_notifications = r.push_notifications, audible_notifications = r.audible_notifications,
+      wildcard_mentions_notify = r.wildcard_mentions_notify
+    FROM jsonb_populate_recordset(NULL::channels.subscription, ${JSON.stringify(rows)}::jsonb) r
+    WHERE s.channel_id = r.channel_id AND s.user_id = ${userId}`);
 }
 
 const booleans = [

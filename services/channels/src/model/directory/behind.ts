@@ -11,6 +11,15 @@ export async function isBehind(executor: Executor, realmId: number): Promise<boo
   return is_behind;
 }
 
+/** Whether a committed event that added this user is not yet applied to the projection. */
+export async function isAdditionBehind(executor: Executor, realmId: number, userId: number): Promise<boolean> {
+  const { is_behind } = await executor.one(sql.type(behindRow)`
+    SELECT EXISTS (
+      SELECT FROM ${eventsAfter(realmId, appliedNumber('channels', realmId, 'people'), ['realm_user'])} e
+      WHERE e.event->>'op' = 'add' AND (e.event->'body'->'person'->>'user_id')::int = ${userId}) AS is_behind`);
+  return is_behind;
+}
+
 /** Whether a committed event that gave one of these bots to another owner is not yet applied to the projection. */
 export async function areOwnersBehind(
   executor: Executor,

@@ -13,15 +13,23 @@ const channelCopyRow = z.object({
 });
 export type ChannelCopy = z.infer<typeof channelCopyRow>;
 
-/** `stream/create` may repeat a known channel, because it also announces new access. */
+/** New channels. A `stream/create` that only announces access to known ones is for clients only. */
 export async function channelsAppeared(work: Work, { body }: LogEvent<'stream/create'>): Promise<void> {
-  for (const channel of body.streams)
-    await work.run(sql.unsafe`
-      INSERT INTO messaging.channel (realm_id, channel_id, name, is_private, is_web_public, is_archived, history_public)
-      VALUES (${work.realmId}, ${channel.stream_id}, ${channel.name}, ${channel.invite_only},
-        ${channel.is_web_public}, ${channel.is_archived}, ${channel.history_public_to_subscribers})
-      ON CONFLICT (realm_id, channel_id) DO UPDATE SET name = excluded.name, is_private = excluded.is_private,
-        is_web_public = excluded.is_web_public, is_archived = excluded.is_archived, history_public = excluded.history_public`);
+  const rows = body.streams.map((channel) => [
+    channel.stream_id,
+    channel.name,
+    channel.invite_only,
+    channel.is_web_public,
+    channel.is_archived,
+    channel.history_public_to_subscribers,
+  ]);
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.channel AS c (realm_id, channel_id, name, is_private, is_web_public, is_archived, history_public)
+    SELECT ${work.realmId}, r.* FROM ${sql.unnest(rows, ['int4', 'text', 'bool', 'bool', 'bool', 'bool'])} AS r (channel_id, name, is_private, is_web_public, is_archived, history_public)
+    ON CONFLICT (realm_id, channel_id) DO UPDATE SET name = excluded.name, is_private = excluded.is_private,
+      is_web_public = excluded.is_web_public, is_archived = excluded.is_archived, history_public = excluded.history_public
+    WHERE (c.name, c.is_private, c.is_web_public, c.is_archived, c.history_public) IS DISTINCT FROM
+      (excluded.name, excluded.is_private, excluded.is_web_public, excluded.is_archived, excluded.history_public)`);
 }
 
 export async function channelUpdated(work: Work, { body }: LogEvent<'stream/update'>): Promise<void> {
