@@ -108,12 +108,8 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...callHandlers(),
     ...groupHandlers(owner, bus),
     ...profileFieldHandlers(owner),
-    ...navigationViewHandlers(owner),
-    ...savedSnippetHandlers(owner),
+    ...ownDataHandlers(owner, bus),
     ...botStorageHandlers(owner),
-    ...onboardingStepHandlers(),
-    ...pushDeviceHandlers(owner),
-    ...clientDeviceHandlers(),
     ...invitationHandlers(owner, { bus, config, seal, send: sendInvitation }),
     ...joinHandlers(owner, seal, sendInvitation),
     ...credentialHandlers(owner, { find, seal, mailer, guesses, config, log }),
@@ -124,8 +120,6 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...settingsHandlers(owner, tools),
     ...passwordResetHandlers(owner, tools, passwordRequests),
     ...createResetLinkHandlers(owner),
-    ...alertWordHandlers(owner),
-    ...mutedUserHandlers(bus),
     ...userStatusHandlers(owner),
     ...avatarHandlers(owner),
     ...snapshotHandlers(owner, sectionsOf(seal, config)),
@@ -137,6 +131,17 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     stop: () => owner.close(mailer.close, passwordRequests.stop, ...stopJobs),
   };
 }
+
+/** Collections of a user that nobody else sees. */
+const ownDataHandlers = (owner: Owner, bus: Bus): Handlers => [
+  ...alertWordHandlers(owner),
+  ...clientDeviceHandlers(),
+  ...mutedUserHandlers(bus),
+  ...navigationViewHandlers(owner),
+  ...onboardingStepHandlers(),
+  ...pushDeviceHandlers(owner),
+  ...savedSnippetHandlers(owner),
+];
 
 /** Permissions and actors are data of this service: its requests read them without a call. */
 function readOwnData(bus: Bus, database: Database): FindActor {
