@@ -98,6 +98,10 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const tried = createTriedEvents(batchSize, position.countTry);
   const predecessors = createPredecessorWaits((realmId) => hint(realmId, true), pollMs);
   const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
+  // A consumer with `gatherMs` rests in proportion to its work, which limits all realms.
+  const mayPause = options.gatherMs === undefined;
+  /** For how long the last transaction had the position of its realm; 0 if it had none. */
+  let transactionMs = 0;
 
   const loop = (async () => {
     /** When the first of the rounds began that followed one another without a pause. */
@@ -154,9 +158,9 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     for (const realmId of realms) {
       if (hints.isStopped) return false;
       if (pauses.holds(realmId) || !failing.mayTry(realmId)) continue;
-      const startedAt = performance.now();
       const hasSome = await consumeSome(realmId);
-      if (realms.size > 1 || hints.hasOther(realmId)) pauses.begin(realmId, performance.now() - startedAt);
+      if (mayPause && (realms.size > 1 || hints.hasOther(realmId)))
+        pauses.begin(realmId, transactionMs, hints.isAwaited(realmId));
       if (!hasSome || pauses.holds(realmId)) continue;
       hasMore = true;
       hints.hint(realmId);
@@ -194,6 +198,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   /** Returns whether more events may be waiting. */
   async function consumeSome(realmId: number): Promise<boolean> {
     let current = 0;
+    let claimedAt: number | undefined;
+    transactionMs = 0;
     try {
       // Failures of the realm are counted in this process already, so no try is counted.
       const caution = failing.has(realmId) ? { limit: 1, deadly: undefined } : await tried.begin(realmId);
@@ -209,12 +215,14 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         // If nothing is found, another process is working on it.
         const mine = await position.claim(work, limit);
         if (!mine) return undefined;
+        claimedAt = performance.now();
         return apply(work, mine, (number) => {
           current = number;
         });
       };
       const seen = await charged(realmId, () => unitOfWork(unit, handleSome));
       position.exists(realmId);
+      if (claimedAt !== undefined) transactionMs = performance.now() - claimedAt;
       if (!seen) {
         const waitMs = failing.unclaimed(realmId);
         if (waitMs !== undefined) retryLater(realmId, waitMs);

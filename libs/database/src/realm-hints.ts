@@ -3,6 +3,8 @@ export interface RealmHints {
   hint(realmId: number, isAwaited?: boolean): void;
   /** Returns the hinted realms, and begins a new set. */
   take(): Set<number>;
+  /** Whether a request waits for the effect of events of a hinted realm. */
+  isAwaited(realmId: number): boolean;
   /** Whether another realm is hinted. */
   hasOther(realmId: number): boolean;
   /** Waits for hints, or for the next poll. `restMs`: gathers for at least this long, unless a request waits. */
@@ -16,6 +18,7 @@ export interface RealmHints {
 /** Gathers hints for `gatherMs`, so that many hints cause one query. A hint for which a request waits ends the wait at once. */
 export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
   const hinted = new Set<number>();
+  const awaited = new Set<number>();
   let wake: (isNow: boolean) => void = () => undefined;
   let isAwaitedNow = false;
   let isStopped = false;
@@ -38,6 +41,7 @@ export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
 
   return {
     hint: (realmId, isAwaited = false) => {
+      if (isAwaited) awaited.add(realmId);
       if (isAwaited && !isAwaitedNow) {
         isAwaitedNow = true;
         hinted.add(realmId);
@@ -51,9 +55,11 @@ export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
     take: () => {
       const realms = new Set(hinted);
       hinted.clear();
+      awaited.clear();
       isAwaitedNow = false;
       return realms;
     },
+    isAwaited: (realmId) => awaited.has(realmId),
     hasOther: (realmId) => hinted.size > (hinted.has(realmId) ? 1 : 0),
     wait,
     waitAfterFailure: (ms) =>

@@ -5,13 +5,13 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Begins a pause of realm 1 after a transaction of this duration; `hinted` contains the times of the hints that follow. */
-function pausing(tookMs: number) {
+function pausing(tookMs: number, isAwaited = false) {
   const beganAt = performance.now();
   const hinted: [realmId: number, isAwaited: boolean, afterMs: number][] = [];
   const pauses = createRealmPauses((realmId, isAwaited) => {
     hinted.push([realmId, isAwaited, performance.now() - beganAt]);
   });
-  pauses.begin(1, tookMs);
+  pauses.begin(1, tookMs, isAwaited);
   return { pauses, hinted };
 }
 
@@ -41,6 +41,10 @@ test('if a request waits, the pause is no longer than the transaction', async ()
   for (const isAwaited of [false, true, true]) expect(early.pauses.holds(1, isAwaited)).toBe(true);
   await vi.advanceTimersByTimeAsync(3_000);
   expect(early.hinted).toEqual([[1, true, 100]]);
+
+  const waiting = pausing(100, true);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(waiting.hinted).toEqual([[1, true, 100]]);
 
   const late = pausing(100);
   await vi.advanceTimersByTimeAsync(150);

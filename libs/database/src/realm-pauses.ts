@@ -1,6 +1,6 @@
 export interface RealmPauses {
-  /** Begins a pause of the realm, if its transaction took long. */
-  begin(realmId: number, tookMs: number): void;
+  /** Begins a pause of the realm, if its transaction took long. `isAwaited`: a request waits already. */
+  begin(realmId: number, tookMs: number, isAwaited: boolean): void;
   /**
    * Whether the realm pauses. If so, it is hinted at the end of the pause. `isAwaited`: a request waits for the effect of its
    * events; this shortens the pause.
@@ -36,14 +36,14 @@ export function createRealmPauses(hint: (realmId: number, isAwaited: boolean) =>
   }
 
   return {
-    begin(realmId, tookMs) {
+    begin(realmId, tookMs, isAwaited) {
       if (tookMs < leastMs) return;
       clearTimeout(pauses.get(realmId)?.timer);
       pauses.set(realmId, {
-        timer: endLater(realmId, Math.min(factor * tookMs, longestMs)),
+        timer: endLater(realmId, Math.min((isAwaited ? 1 : factor) * tookMs, longestMs)),
         awaitedEnd: performance.now() + Math.min(tookMs, longestMs),
-        isHinted: false,
-        isAwaited: false,
+        isHinted: isAwaited,
+        isAwaited,
       });
     },
     holds(realmId, isAwaited = false) {

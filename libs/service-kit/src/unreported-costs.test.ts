@@ -60,6 +60,16 @@ test('a request is reported until it is answered', async () => {
   expect(reported()).toEqual([]);
 });
 
+test('of the unfinished requests of a realm the dearest one is reported', async () => {
+  const works = [0, 0, 100].map((moreMs) =>
+    cost.measureCost((spentMs) => unreported.untilAnswered(8, () => spentMs() + moreMs, lasting(500))),
+  );
+  await compute(300);
+  expect(reported()).toEqual([[8, 190]]);
+  await compute(200);
+  await Promise.all(works);
+});
+
 test('of many costs the highest are reported', async () => {
   const works = Array.from({ length: 8 }, (_, index) =>
     cost.measureCost((spentMs) => unreported.untilAnswered(index, () => spentMs() + index * 100, lasting(200))),

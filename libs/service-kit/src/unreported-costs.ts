@@ -62,7 +62,12 @@ function remember(realmId: number, costMs: number): void {
 export function unreportedCosts(): Costs {
   for (const [id, { sum }] of ofEvents) if (sum < leastKeptMs) ofEvents.delete(id);
   const costs = new Map([...ofEvents].map(([id, { sum }]) => [id, sum]));
-  for (const { realmId, spentMs } of running) costs.set(realmId, (costs.get(realmId) ?? 0) + overOf(spentMs()));
+  // The dearest work of a realm only: work that waits is charged with an equal part of the CPU time, too, so many waiting
+  // requests would take the place of a few expensive ones.
+  const dearest = new Map<number, number>();
+  for (const { realmId, spentMs } of running)
+    dearest.set(realmId, Math.max(dearest.get(realmId) ?? 0, overOf(spentMs())));
+  for (const [id, ms] of dearest) costs.set(id, (costs.get(id) ?? 0) + ms);
   const noticeable = [...costs].filter(([id, ms]) => id > 0 && ms >= noticeableMs);
   return new Map(noticeable.sort(([, a], [, b]) => b - a).slice(0, maxReported));
 }

@@ -110,7 +110,9 @@ const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, { direc
   if (before.isActive && !after.isActive) await leaveLists(work, directory, after.userId);
 };
 
-const positionRow = z.object({ position: z.number() });
+const lateRow = z.object({ is_reapplied: z.boolean(), is_late: z.boolean() });
+/** A register waits longer than this for the addition of its user. */
+const lateMs = 2_000;
 const defaultsRow = z.object({ notifications: z.record(z.string(), z.boolean()) });
 
 const isChanged = (before: Person, after: Person): boolean => keysOf(after).some((key) => before[key] !== after[key]);
@@ -133,18 +135,23 @@ const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, { directory,
   };
   await storePerson(work, person);
   directory.setPerson(person);
-  if (await isReapplied(work, number))
+  if (await isLate(work, number))
     await announceChangeOfPerson(work, directory, { userId: person.userId, role: undefined, groupIds: [] });
   else newcomers.add(person.userId);
   await createFirstChannels(work, directory, person, note?.first_channels ?? []);
   await subscribeNewcomer(work, directory, person, note ?? {});
 };
 
-/** Whether the event was parked before: then the user may have queues without the channels that appear now. */
-async function isReapplied(work: Work, number: number): Promise<boolean> {
-  const { position } = await work.one(sql.type(positionRow)`
-    SELECT ${appliedNumber('channels', work.realmId, 'people')} AS position`);
-  return position >= number;
+/**
+ * Whether the user may have queues without the channels that appear now: the event was parked before, or it is so old that
+ * a register may have given up waiting for it.
+ */
+async function isLate(work: Work, number: number): Promise<boolean> {
+  const row = await work.one(sql.type(lateRow)`
+    SELECT ${appliedNumber('channels', work.realmId, 'people')} >= ${number} AS is_reapplied,
+      coalesce(extract(epoch FROM clock_timestamp()) * 1000
+        - log.waiting_since(${work.realmId}, ${number - 1}, ${number}, ARRAY['realm_user']), 0) > ${lateMs} AS is_late`);
+  return row.is_reapplied || row.is_late;
 }
 
 /** A trigger notes the first owner of a bot as `created_by`, which never changes. */

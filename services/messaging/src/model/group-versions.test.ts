@@ -19,6 +19,6 @@ async function expectedFor(count: number): Promise<string[]> {
 
 test('a unit compares the versions of few users, and one version for the roles of many', async () => {
   expect(await expectedFor(2)).toEqual(['actor:0', 'actor:1']);
-  expect(await expectedFor(1_000)).toHaveLength(1_000);
-  expect(await expectedFor(1_001)).toEqual(['group-contents']);
+  expect(await expectedFor(100)).toHaveLength(100);
+  expect(await expectedFor(101)).toEqual(['group-contents']);
 });

@@ -9,15 +9,17 @@ import { isWaiting, type WaitingEvent } from './waiting-events.ts';
 
 /**
  * The receivers of changes to a message and to others changed with it: its participants, or the subscribers of its
- * channel who can see it there. In an open channel also users who have it without a subscription.
+ * channel who can see it there. In an open channel also users who have it without a subscription. `comparesRoles`: whether
+ * the unit fails if one of these becomes a guest before the commit.
  */
 export async function audienceOf(
   work: Work,
   { channel, recipient_ids }: Pick<ReadableMessage, 'channel' | 'recipient_ids'>,
   messageIds: readonly number[],
+  { comparesRoles = true } = {},
 ): Promise<Audience> {
   if (!channel) return { users: idSet(recipient_ids ?? []) };
-  if (!hasProtectedHistory(channel)) return { users: await withHolders(work, channel, messageIds) };
+  if (!hasProtectedHistory(channel)) return { users: await withHolders(work, channel, messageIds, comparesRoles) };
   await requireApplied(work, channel, 'subscription/add');
   return { users: idSet(await whoSees(work, work.realmId, messageIds, idsOf(channel.subscribers))) };
 }
@@ -47,7 +49,12 @@ const holderRow = z.object({ user_id: z.number(), is_guest: z.boolean(), roles_a
  * The subscribers of a channel and, if it is open, others who have one of these messages and can read it: users who
  * flagged it, mentioned bots, and users who received it here or in another channel before they left or it was moved.
  */
-async function withHolders(work: Work, channel: PostingRules, messageIds: readonly number[]): Promise<IdSet> {
+async function withHolders(
+  work: Work,
+  channel: PostingRules,
+  messageIds: readonly number[],
+  comparesRoles: boolean,
+): Promise<IdSet> {
   const { realmId } = work;
   if (channel.is_private) return channel.subscribers;
   const ids = sql.array([...messageIds], 'int8');
@@ -69,7 +76,7 @@ async function withHolders(work: Work, channel: PostingRules, messageIds: readon
   const [first] = others;
   if (!first) return channel.subscribers;
   const isOpenToGuests = channel.is_web_public;
-  if (!isOpenToGuests) await requireRoles(work, others.map(idOf), first.roles_applied);
+  if (!isOpenToGuests && comparesRoles) await requireRoles(work, others.map(idOf), first.roles_applied);
   return withIds(channel.subscribers, others.filter((one) => isOpenToGuests || !one.is_guest).map(idOf));
 }
 

@@ -4,12 +4,13 @@ import {
   type Database,
   type Executor,
   type Fragment,
+  readVersions,
   sql,
   VersionsChanged,
   type Work,
 } from '@natter/database';
 import { z } from 'zod';
-import { accountVersions, expectRoles } from './group-versions.ts';
+import { accountVersions, actorKey, expectRoles } from './group-versions.ts';
 import { announceMutes } from './user-topics.ts';
 import { isWaiting, type WaitingEvent } from './waiting-events.ts';
 
@@ -66,13 +67,36 @@ export const rolesApplied = (realmId: number): Fragment => appliedNumber('messag
  * in it.
  */
 export async function requireRoles(work: Work, userIds: readonly number[], applied?: number): Promise<void> {
-  const ids = new Set(userIds);
   // Before the log is read: a later event changes a version.
   await expectRoles(work, userIds);
+  await requireApplied(work, work.realmId, userIds, applied);
+}
+
+async function requireApplied(executor: Executor, realmId: number, userIds: readonly number[], applied?: number) {
+  const ids = new Set(userIds);
   const isChanged = ({ person, role }: WaitingEvent): boolean => role !== null && person !== null && ids.has(person);
   const matters = { 'realm_user/add': isChanged, 'realm_user/update': isChanged };
-  if (await isWaiting(work, work.realmId, { consumer, types: ['realm_user'], matters, applied }))
+  if (await isWaiting(executor, realmId, { consumer, types: ['realm_user'], matters, applied }))
     throw new VersionsChanged('roles of users', 'row');
+}
+
+const guestsRow = z.object({ applied: z.number(), guests: z.array(z.number()) });
+
+/**
+ * The guests among these users with the expected versions of their roles, for a decision before the unit. Throws
+ * `VersionsChanged` like `requireRoles`.
+ */
+export async function expectedGuests(
+  database: Database,
+  realmId: number,
+  userIds: readonly number[],
+): Promise<{ guests: readonly number[]; expected: Record<string, number> }> {
+  const expected = await readVersions(database, realmId, userIds.map(actorKey));
+  const { applied, guests } = await database.one(sql.type(guestsRow)`
+    SELECT ${rolesApplied(realmId)} AS applied, ARRAY(SELECT user_id FROM messaging.standing
+      WHERE realm_id = ${realmId} AND role = ${roles.guest} AND user_id = ANY(${sql.array([...userIds], 'int4')})) AS guests`);
+  await requireApplied(database, realmId, userIds, applied);
+  return { guests, expected };
 }
 
 /** Whether the actor owns a bot, and the expected version of that answer. */

@@ -150,7 +150,9 @@ async function clearPartOf(
         if (!first) continue;
         const ids = group.map(({ id }) => id);
         const { recipient_ids } = first;
-        const audience = await audienceOf(work, channel ? { channel, recipient_ids } : { recipient_ids }, ids);
+        const conversation = channel ? { channel, recipient_ids } : { recipient_ids };
+        // Changes of many users would make the unit fail again and again. A new guest may learn that a message is deleted.
+        const audience = await audienceOf(work, conversation, ids, { comparesRoles: false });
         const from = channelId === null ? undefined : { channelId, topic: first.topic };
         await removeMessages(work, from, ids, audience);
       }

@@ -29,7 +29,7 @@ export const limitAudiences =
         requireRoom(event);
         return emitted.push(event) - 1;
       };
-      const unit = { ...work, emit };
+      const unit = { ...work, emit, emitted: () => emitted.length };
       const result = await handler(unit);
       const people = [...new Set(emitted.flatMap(peopleOf))];
       if (people.length > 0 && (await lockUserVisibility(unit))) await emitLimited(work, emitted, people);

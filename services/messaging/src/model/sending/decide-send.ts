@@ -104,7 +104,7 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
   const parts = [message, references, jobsOfSend(author.userId, content, rendered.pages), sent, preferences, webhooks];
   return {
     // Versions that were read later do not replace earlier ones.
-    expected: { ...ofBots, ...people, ...realmVersions(policy), ...destination.expected, ...ofGroups },
+    expected: { ...ofBots, ...ofGroups, ...people, ...realmVersions(policy), ...destination.expected },
     events: [message.event, ...references.events, ...preferences.events, ...acquaintedBy(destination, policy, facts)],
     numbered: (fromEnd) => parts.flatMap((part) => part.rows(fromEnd)),
     hasWebhooks: webhooks.areAny,

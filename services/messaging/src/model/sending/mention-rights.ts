@@ -12,8 +12,7 @@ import type { Rendered } from '@natter/markdown';
 import { isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
-import { accountVersions } from '../group-versions.ts';
-import { guestsAmong } from '../roles.ts';
+import { expectedGuests } from '../roles.ts';
 import type { Destination } from './destination.ts';
 import { membersOf } from './group-closure.ts';
 import type { Referred } from './render-context.ts';
@@ -113,9 +112,8 @@ export async function calledBots(
   if (destination.kind === 'direct' || destination.channel.is_private) return nobodyCalled;
   const bots = userIds.filter((id) => botIds.has(id) && !hasId(destination.audience, id)).sort((a, b) => a - b);
   if (bots.length === 0 || destination.channel.is_web_public) return { called: bots, expected: {} };
-  const expected = await accountVersions(database, realmId, bots);
-  const guests = await guestsAmong(database, realmId, bots);
-  return { called: bots.filter((id) => !guests.has(id)), expected };
+  const { guests, expected } = await expectedGuests(database, realmId, bots);
+  return { called: bots.filter((id) => !guests.includes(id)), expected };
 }
 
 /** Messages and reactions of a topic that decide who participates: a topic may have a million of them. */
