@@ -51,7 +51,10 @@ export async function userGroup(stage: Stage): Promise<void> {
   const after = await stage.must(person, 'is-user-group-member', asked);
   expect(after.is_user_group_member === false, 'who was taken out of a group is in it');
   await stage.must(owner, 'deactivate-user-group', { user_group_id });
-  await stage.refused(owner, 'update-user-group-members', { user_group_id, add: [person.user_id] }, refusal);
+  await stage.must(owner, 'update-user-group-members', { user_group_id, add: [person.user_id] });
+  const later = await stage.must(person, 'is-user-group-member', asked);
+  expect(later.is_user_group_member === true, 'who was added to a deactivated group is not in it');
+  await stage.refused(owner, 'deactivate-user-group', { user_group_id }, refusal);
 }
 
 /** Lists that are replaced as a whole; no other sequence of the stage changes them meanwhile. */
