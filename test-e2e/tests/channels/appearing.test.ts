@@ -104,13 +104,17 @@ test('channels are not announced to a new user', async () => {
 test('channels are announced to a new user whose addition is applied late: a queue may lack them', async () => {
   const realm = await openQuietRealm();
   const open = await channel(realm.owner, [realm.owner]);
-  const queue = await whileConsumerIsHeld({ realmId: realm.id, schema: 'channels', name: 'people' }, 60_000, async () => {
-    const bot = await createBot(realm, 'late');
-    // A register without channels does not wait for the addition.
-    const opened = await bot.queue({ event_types: ['stream'], fetch_event_types: ['message'] });
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    return opened;
-  });
+  const queue = await whileConsumerIsHeld(
+    { realmId: realm.id, schema: 'channels', name: 'people' },
+    60_000,
+    async () => {
+      const bot = await createBot(realm, 'late');
+      // A register without channels does not wait for the addition.
+      const opened = await bot.queue({ event_types: ['stream'], fetch_event_types: ['message'] });
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      return opened;
+    },
+  );
   await queue.next(({ op, streams }) => op === 'create' && streams.some((one: Json) => one.stream_id === open));
 });
 
