@@ -98,8 +98,6 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const tried = createTriedEvents(batchSize, position.countTry);
   const predecessors = createPredecessorWaits((realmId) => hint(realmId, true), pollMs);
   const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
-  // A consumer with `gatherMs` rests in proportion to its work, which limits all realms.
-  const mayPause = options.gatherMs === undefined;
   /** For how long the last transaction had the position of its realm; 0 if it had none. */
   let transactionMs = 0;
 
@@ -159,7 +157,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       if (hints.isStopped) return false;
       if (pauses.holds(realmId) || !failing.mayTry(realmId)) continue;
       const hasSome = await consumeSome(realmId);
-      if (mayPause && (realms.size > 1 || hints.hasOther(realmId)))
+      // A consumer with `gatherMs` rests in proportion to its work, which limits all realms.
+      if (options.gatherMs === undefined && (realms.size > 1 || hints.hasOther(realmId)))
         pauses.begin(realmId, transactionMs, hints.isAwaited(realmId));
       if (!hasSome || pauses.holds(realmId)) continue;
       hasMore = true;
