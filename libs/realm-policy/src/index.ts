@@ -1,3 +1,3 @@
-/** What a service asks the users service about a realm: its permissions and settings, and which users a user may not see. */
+/** Data of a realm that services read from the users service: permissions, settings, and the users whom a user may not see. */
 export * from './realm-policy.ts';
 export * from './user-visibility.ts';

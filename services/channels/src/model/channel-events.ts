@@ -29,7 +29,7 @@ export interface Revealed {
   to: readonly number[];
 }
 
-/** What is kept of a channel that appeared, until its subscribers are announced. */
+/** The data of a channel that appeared. They are kept in memory until its subscribers are announced. */
 export interface Appeared {
   channel: Pick<ChannelRow, 'id' | 'is_archived' | 'subscriber_count'>;
   to: readonly number[];

@@ -70,7 +70,7 @@ const manyEvents = 2_000;
 
 interface Taken {
   directory: Directory;
-  /** Who was inactive before the transaction, of the users whom it deactivates or reactivates. */
+  /** Users whom the transaction deactivates or reactivates, by id. The value says whether the user was inactive before it. */
   wasInactive: Map<number, boolean>;
   /**
    * Users whom the transaction adds. Which channels appear to them is not announced: until it is committed, the snapshot of
