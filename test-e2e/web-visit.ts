@@ -113,7 +113,7 @@ function loadAgain(page: Page): void {
   });
 }
 
-/** Prints what the page shows and how it got there if the current test fails. */
+/** If the current test fails, prints what the page shows and how it got there, and closes it, so that it reads no more. */
 function reportOnFailure(page: Page, faults: readonly string[]): void {
   const paths: string[] = [];
   page.on('framenavigated', (frame) => void paths.push(frame.url()));
@@ -124,6 +124,7 @@ function reportOnFailure(page: Page, faults: readonly string[]): void {
       .ariaSnapshot({ timeout: 5_000 })
       .catch(() => 'The page is closed.');
     console.error([...paths, ...faults, shown.slice(-8_000)].join('\n'));
+    await page.context().close();
   };
   try {
     onTestFailed(report);

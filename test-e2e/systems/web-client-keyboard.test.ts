@@ -83,6 +83,7 @@ test('keys act on messages also if one that was not sent is at the end, and End 
   const inTopic = { type: 'channel' as const, to: web.general, topic: 'refused' };
   const { page, faults } = await web.visit('member', web.topicPath('refused'));
   const article = (index: number): Locator => page.locator('[data-message]').filter({ hasText: `Message ${index}` });
+  await page.getByText('There are no messages here yet').waitFor();
   // The list follows them, so it is at its end.
   for (let index = 0; index < 40; index++)
     await other.sendMessage({ ...inTopic, content: `Message ${index}`, read_by_sender: true });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
-import { restingPlace } from '../list-place.ts';
+import { ofList, restingPlace } from '../list-place.ts';
 import { checkLook } from '../web-look.ts';
 import { leave, message, openWeb, type PersonName, type Web } from '../web-visit.ts';
 
@@ -293,5 +293,36 @@ test('the names of a reaction are not cut, and recent conversations show topics 
   const topic = page.locator('.recent .label bdi', { hasText: 'where the names are' }).first();
   await expect.poll(async () => (await topic.boundingBox())?.width ?? 0).toBeGreaterThan(100);
   await checkLook(page);
+  await leave(visit);
+});
+
+const heightOf = (page: Page): Promise<number> => ofList(page, '(list) => list.scrollHeight');
+const isAtEnd = (page: Page): Promise<boolean> =>
+  ofList(page, '(list) => list.scrollHeight - list.clientHeight - list.scrollTop <= 1');
+
+test('a list at its end follows messages that come faster than they are drawn, until its reader scrolls up', async () => {
+  const visit = await web.visit('member', web.topicPath('flood'));
+  const { page } = visit;
+  await page.getByText('There are no messages here yet').waitFor();
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send('Emulation.setCPUThrottlingRate', { rate: 6 });
+  const flood = async (last: string): Promise<number> => {
+    const texts = Array.from({ length: 30 }, (_, index) => `Number ${index} ${'word '.repeat((index % 3) * 40)}`);
+    await Promise.all(texts.map((text) => send('member2', 'flood', text)));
+    return send('member2', 'flood', last);
+  };
+  const last = await flood('The last of the first');
+  await article(page, last).waitFor();
+  await expect.poll(() => isAtEnd(page)).toBe(true);
+  await protocol.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+
+  await page.getByRole('region', { name: 'Messages' }).hover();
+  await page.mouse.wheel(0, -1_200);
+  await page.getByRole('button', { name: 'Newest messages' }).waitFor();
+  const place = await restingPlace(page);
+  const before = await heightOf(page);
+  await flood('The last of the second');
+  await expect.poll(() => heightOf(page)).toBeGreaterThan(before + 31 * 40);
+  expect(await restingPlace(page)).toEqual(place);
   await leave(visit);
 });

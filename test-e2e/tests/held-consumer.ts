@@ -1,4 +1,4 @@
-import { connected } from '@natter/testkit';
+import { applied, connected } from '@natter/testkit';
 
 interface Consumer {
   realmId: number;
@@ -6,13 +6,14 @@ interface Consumer {
   name: string;
 }
 
-/** Runs `work` while this consumer applies no events, for this time at most. */
-export const whileConsumerIsHeld = <R>(
+/** Runs `work` while this consumer applies no events, for this time at most. It has applied all events before. */
+export async function whileConsumerIsHeld<R>(
   { realmId, schema, name }: Consumer,
   ms: number,
   work: (isHeld: () => boolean) => Promise<R>,
-): Promise<R> =>
-  connected(async (holder) => {
+): Promise<R> {
+  await applied(realmId, schema, name);
+  return connected(async (holder) => {
     let isHeld = true;
     await holder.query('BEGIN');
     const position = `SELECT FROM ${schema}.consumer WHERE realm_id = $1 AND name = $2 FOR UPDATE`;
@@ -25,3 +26,4 @@ export const whileConsumerIsHeld = <R>(
     await holder.query('COMMIT');
     return done;
   });
+}

@@ -10,9 +10,9 @@ import { MessageRow, OutgoingRow } from './message-row.tsx';
 import type { Entry } from './reader-places.ts';
 import { isRowOf, messageForKeys, type Row } from './rows.ts';
 import { useSession } from './session-context.tsx';
-import { useAnchor, useReaderScrolls } from './use-anchor.ts';
+import { useAnchor } from './use-anchor.ts';
 import { useRows } from './use-rows.ts';
-import { belowOf, type List, topIndexOf, useSeen } from './use-seen.ts';
+import { belowOf, endThreshold, type List, topIndexOf, useSeen } from './use-seen.ts';
 
 /** Further messages are loaded when fewer than this are left above or below. */
 const margin = 15;
@@ -42,8 +42,7 @@ export const MessageList = memo(function MessageList({
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 5,
     anchorTo: 'end',
-    followOnAppend: view.hasNewest,
-    scrollEndThreshold: 80,
+    scrollEndThreshold: endThreshold,
   });
   const { isArrived, offset, stay, goToEnd } = useAnchor(list, rows, view, { near, entry });
   const isAnchored = isArrived || rows.length === 0;
@@ -62,15 +61,11 @@ export const MessageList = memo(function MessageList({
   }, [session, narrow, first, last, rows.length, view, isAnchored, scrollOffset]);
   const openNewest = (): void => void session.openNewest(narrow);
   const load = view.hasNewest ? undefined : openNewest;
-  const stayWithReader = useSent(list, rows, own, { goToEnd, openNewest: load });
-  useEffect(stayWithReader, [near]);
+  useSent(own, load ?? goToEnd);
   const [current, setCurrent] = useCurrent(list, rows, near, {
     isAnchored,
     offset,
-    onMove: () => {
-      stay();
-      stayWithReader();
-    },
+    onMove: stay,
     goToEnd,
     openNewest: load,
   });
@@ -193,34 +188,12 @@ function useCurrent(
   return [current, setCurrent];
 }
 
-/** Time in which rows may still change because of a sent message. */
-const sentMs = 20_000;
-
-/**
- * The list moves to a message that its writer sends, unless the writer moves the list meanwhile: by the pointer or a key in
- * the list, or otherwise, when the returned function is called.
- */
-function useSent(
-  list: List,
-  rows: readonly Row[],
-  own: readonly Outgoing[],
-  { goToEnd, openNewest }: { goToEnd: () => void; openNewest: (() => void) | undefined },
-): () => void {
+/** The list moves to a message that its writer sends. */
+function useSent(own: readonly Outgoing[], goToNewest: () => void): void {
   const known = useRef(own);
-  const until = useRef(0);
   useEffect(() => {
     const before = new Set(known.current.map(({ id }) => id));
     known.current = own;
-    if (!own.some(({ id }) => !before.has(id))) return;
-    until.current = performance.now() + sentMs;
-    (openNewest ?? goToEnd)();
+    if (own.some(({ id }) => !before.has(id))) goToNewest();
   }, [own]);
-  useEffect(() => {
-    if (!openNewest && performance.now() < until.current && !list.isAtEnd(1)) goToEnd();
-  }, [rows]);
-  const end = (): void => {
-    until.current = 0;
-  };
-  useReaderScrolls(list.scrollElement, end);
-  return end;
 }

@@ -6,6 +6,7 @@ import type { View } from '../state/views.ts';
 import { type Entry, keepPlace, placeOnScreen, type ReaderPlace, rowOfPlace } from './reader-places.ts';
 import { isRowOf, type Row } from './rows.ts';
 import { useSession } from './session-context.tsx';
+import { useFollow } from './use-follow.ts';
 import type { List } from './use-seen.ts';
 
 /** Number of frames without movement after which the list counts as settled. */
@@ -17,7 +18,7 @@ const longestMs = 20_000;
 const readerScrolls = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 
 /** Calls a function, which uses only refs, when the reader may be moving a list by the pointer or the keys. */
-export function useReaderScrolls(element: Element | null, onScroll: () => void): void {
+function useReaderScrolls(element: Element | null, onScroll: () => void): void {
   useEffect(() => {
     for (const name of readerScrolls) element?.addEventListener(name, onScroll, { passive: true });
     return () => {
@@ -33,6 +34,7 @@ interface Target {
   isThere: () => boolean;
   /** Number of frames after which the list is scrolled again. */
   frames: number;
+  isEnd?: true;
 }
 
 interface Start {
@@ -62,8 +64,17 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
     if (session.shown) session.shown.isMoved = true;
   };
   useReaderScrolls(list.scrollElement, stay);
+  const isPlaced = (): boolean => shown.current === wanted && (target.current?.isEnd ?? true);
+  const following = useFollow(list, rows, view.hasNewest, isPlaced);
+  const isEmptyWhole = rows.length === 0 && view.hasOldest && view.hasNewest;
   useLayoutEffect(() => {
-    if (shown.current === wanted || rows.length === 0) return;
+    if (shown.current === wanted) return;
+    if (isEmptyWhole) {
+      // The reader has seen everything, so the list follows messages from now on.
+      shown.current = wanted;
+      setArrivedAt(wanted);
+    }
+    if (rows.length === 0) return;
     const isFirst = shown.current === '';
     const isByTime = narrow.kind === 'search' || narrow.kind === 'starred';
     const { topId, above } = session.shown ?? {};
@@ -84,6 +95,7 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
           : rows.findIndex((row) => isRowOf(row, anchor));
       target.current = rowTarget(list, index, anchor === near ? 'center' : 'start');
     }
+    following.current = target.current.isEnd ?? false;
     target.current.go();
   });
   const isEmpty = rows.length === 0;
@@ -108,6 +120,7 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
   }, [list, wanted, isArrived, isEmpty]);
   const goToEnd = (): void => {
     place.current = undefined;
+    following.current = true;
     target.current = endTarget(list);
     target.current.go();
     setArrivedAt('');
@@ -140,6 +153,7 @@ const endTarget = (list: List): Target => ({
   go: () => list.scrollToEnd(),
   isThere: () => list.isAtEnd(1),
   frames: patientFrames,
+  isEnd: true,
 });
 
 function rowTarget(list: List, index: number, align: 'center' | 'start'): Target {

@@ -7,6 +7,9 @@ import { useSelected, useSession } from './session-context.tsx';
 
 export type List = Virtualizer<HTMLDivElement, Element>;
 
+/** Distance from the end in pixels at which the reader still counts as being at the end. */
+export const endThreshold = 80;
+
 /**
  * Number of pixels of the list below the visible part. Computed from sizes that the list has measured, because reading
  * them from the element would force the browser to compute the layout.
@@ -16,7 +19,7 @@ export const belowOf = (list: List, offset = list.scrollOffset ?? 0): number =>
 
 /** The row at the top of the visible part; -1 at the end of the list. */
 export const topIndexOf = (list: List, offset = list.scrollOffset ?? 0): number =>
-  belowOf(list, offset) <= 80 ? -1 : (list.getVirtualItemForOffset(offset)?.index ?? -1);
+  belowOf(list, offset) <= endThreshold ? -1 : (list.getVirtualItemForOffset(offset)?.index ?? -1);
 
 /**
  * Marks visible messages as read while the window has the focus, if the settings of the reader permit it. Before the list
