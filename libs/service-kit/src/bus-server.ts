@@ -265,7 +265,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       };
       const running = { freshness, kept, recovery, failedAfterCommit };
       const run = () => runHandler(request, running, { deadline, log: () => requestLog() });
-      // Requests without an account are charged to no realm.
+      // Requests without an account are charged to no realm. Neither are sections of a register, until they are answered.
       const result = await (envelope.actor ? untilAnswered(envelope.actor.realmId, spentMs, run) : run());
       const pieces = await encodeAnswer(result, maxAnswerBytes);
       const end = performance.now() + deadline.remainingMs();

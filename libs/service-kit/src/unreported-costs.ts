@@ -123,10 +123,10 @@ export function createCostsElsewhere(): CostsElsewhere {
 
     sum() {
       const sum = new Map<number, number>();
-      for (const [instance, { costs, at }] of reports.entries()) {
+      for (const { costs, at } of reports.values()) {
         const ageMs = now() - at;
-        if (ageMs > reportEmptyMs) reports.delete(instance);
-        else for (const [id, ms] of costs) sum.set(id, (sum.get(id) ?? 0) + ms * 0.5 ** (ageMs / halfLifeMs));
+        if (ageMs > reportEmptyMs) continue;
+        for (const [id, ms] of costs) sum.set(id, (sum.get(id) ?? 0) + ms * 0.5 ** (ageMs / halfLifeMs));
       }
       return sum;
     },

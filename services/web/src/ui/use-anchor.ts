@@ -65,7 +65,7 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
   };
   useReaderScrolls(list.scrollElement, stay);
   const isPlaced = (): boolean => shown.current === wanted && (target.current?.isEnd ?? true);
-  const following = useFollow(list, rows, view.hasNewest, isPlaced);
+  const { following, look: lookAtEnd } = useFollow(list, rows, view.hasNewest, isPlaced);
   const isEmptyWhole = rows.length === 0 && view.hasOldest && view.hasNewest;
   useLayoutEffect(() => {
     if (shown.current === wanted) return;
@@ -110,6 +110,7 @@ export function useAnchor(list: List, rows: readonly Row[], view: View, { near, 
       // Even without a target, the list arrives in a frame: scroll events precede frames, so its offset is up to date.
       if (!current || stable >= stableFrames || performance.now() > until) {
         target.current = undefined;
+        lookAtEnd();
         setArrivedAt(wanted);
         return;
       }
