@@ -1,8 +1,8 @@
-import { badRequest, ChatError, operations } from '@natter/contracts';
+import { badRequest, ChatError, type Operation, operations } from '@natter/contracts';
 import released from '@natter/contracts/released-requests' with { type: 'json' };
 import type { Answer, Answers, Claim } from '@natter/database';
 import { expect, test } from 'vitest';
-import { answerOnce, claimBesideOther } from './answer-once.ts';
+import { answerOnce, claimBesideOther, claimOf, plainFingerprint } from './answer-once.ts';
 import { fingerprintOf } from './released-requests.ts';
 
 const claim = (): Claim => ({ userId: 1, namedBy: 'call', key: 'call:1', fingerprint: '' });
@@ -107,4 +107,23 @@ test('a request has the fingerprint that the previous release stores for it, so 
   expect(requests.length).toBeGreaterThan(100);
   for (const { operation, given, fingerprint } of requests)
     expect([operation.name, given, fingerprintOf(operation, given)]).toEqual([operation.name, given, fingerprint]);
+});
+
+test('a request that earlier releases stored with other defaults may be repeated', () => {
+  const otherFingerprintsOf = (name: string, params: Record<string, unknown>) => {
+    const operation = operations.find((one) => one.name === name) as Operation;
+    const envelope = { meta: { requestId: '', realmId: 1, client: '', idempotencyKey: 'k' }, actor: undefined, params };
+    return claimOf(operation, envelope, undefined, plainFingerprint)?.otherFingerprints?.();
+  };
+  const channel = { name: 'design', description: '', subscribers: [12], announce: false };
+  expect(otherFingerprintsOf('create-channel', { ...channel, send_new_subscription_messages: true })).toContain(
+    plainFingerprint(`create-channel ${JSON.stringify(channel)}`)[0],
+  );
+  const bot = { full_name: 'Lunch bot', short_name: 'lunch', bot_type: 1, interface_type: 1 };
+  const { full_name, short_name, bot_type, ...others } = bot;
+  expect(otherFingerprintsOf('create-bot', bot)).toContain(
+    plainFingerprint(
+      `create-bot ${JSON.stringify({ full_name, short_name, bot_type, config_data: {}, ...others })}`,
+    )[0],
+  );
 });

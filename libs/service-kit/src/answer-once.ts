@@ -50,9 +50,13 @@ function identityOf(
   const sent = withoutFileKey(operation, params);
   // Processes of the previous release, which run beside this one during an upgrade, know only a fingerprint of all
   // parameters in the order of the contract. The next release can store the one that does not depend on the contract.
-  const known = operation.formerParams?.(sent) ?? sent;
-  const [stored, ...former] = fingerprint(`${operation.name} ${JSON.stringify(known)}`);
-  const otherFingerprints = () => [...former, ...fingerprint(requestText(operation, sent))];
+  const of = (form: unknown) => fingerprint(`${operation.name} ${JSON.stringify(form)}`);
+  const [stored, ...withFormerSecrets] = of(sent);
+  const otherFingerprints = () => [
+    ...withFormerSecrets,
+    ...fingerprint(requestText(operation, sent)),
+    ...(operation.formerParams?.(sent) ?? []).flatMap(of),
+  ];
   return { fingerprint: stored, otherFingerprints };
 }
 

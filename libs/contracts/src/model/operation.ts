@@ -107,10 +107,10 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   /** The weight of these parameters, added to `weight`. For operations whose work grows with a parameter. */
   weigh?(params: ParamValues<P>): number;
   /**
-   * The parameters as the previous release fingerprints them: with defaults of parameters that were removed, in the order of
-   * its contract.
+   * The parameters as releases before the last one fingerprint them, in the order of their contracts: with defaults of
+   * parameters that were removed, and without defaults that were added. Stored answers with these fingerprints are replayed.
    */
-  formerParams?(params: ParamValues<P>): Record<string, unknown>;
+  formerParams?(params: ParamValues<P>): Record<string, unknown>[];
   /** How long the caller waits, in milliseconds. */
   deadlineMs: number;
 }

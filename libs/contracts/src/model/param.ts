@@ -70,14 +70,6 @@ export const described = <S extends z.ZodType>(param: Param<S>, meaning: string)
   schema: param.schema.describe(meaning),
 });
 
-/**
- * Documents the default of an optional value that the handler applies. The gateway of the previous release sends no value for a
- * default that this release added, and fingerprints of requests contain the defaults of the gateway. So a parameter gets a default
- * of the schema only if its operation is new.
- */
-export const withDefault = <S extends z.ZodOptional>(schema: S, value: z.output<S>): S =>
-  schema.meta({ default: value });
-
 export type Params = Record<string, Param>;
 export type ParamValues<P extends Params> = { [K in keyof P]: z.output<P[K]['schema']> };
 

@@ -83,11 +83,9 @@ export const botOperations = {
       file,
       ...settings,
     },
-    formerParams: (params) => {
-      if ('config_data' in params) return params;
-      const { full_name, short_name, bot_type, payload_url, ...others } = params;
-      return { full_name, short_name, bot_type, payload_url, config_data: {}, ...others };
-    },
+    formerParams: ({ full_name, short_name, bot_type, payload_url, ...others }) => [
+      { full_name, short_name, bot_type, payload_url, config_data: {}, ...others },
+    ],
     result: z.object({ user_id: int, api_key: z.string(), avatar_url: z.string(), ...defaultsResult }),
     errors: ['BAD_REQUEST', 'BAD_IMAGE'],
     events: ['realm_user', 'realm_bot', 'user_group'],

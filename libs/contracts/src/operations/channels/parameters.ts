@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type BoundedValue, id, union } from '../../model/bounded.ts';
 import { keysOf, recordOf } from '../../model/keys.ts';
-import { bool, json, type Param, textOrJson, withDefault } from '../../model/param.ts';
+import { bool, json, type Param, textOrJson } from '../../model/param.ts';
 import {
   type ChannelPermission,
   groupSettingSchema,
@@ -19,7 +19,7 @@ const ofEveryPermission = <S extends BoundedValue>(
 ): Record<ChannelPermission, Param<z.ZodOptional<S>>> =>
   recordOf(keysOf(channelPermissionMeanings), (name) => json(z.optional(make(channelPermissionMeanings[name]))));
 
-/** The default of `send_new_subscription_messages`. */
+/** The default of `send_new_subscription_messages`. Gateways of releases before the last one send no value. */
 export const sendsNewSubscriptionMessages = true;
 
 /** The initial configuration of a channel, for both operations that create channels. */
@@ -32,8 +32,14 @@ export const creationParams = {
   message_retention_days: textOrJson(retentionSchema.optional()),
   topics_policy: textOrJson(z.enum(topicsPolicies).optional()),
   folder_id: json(id.nullish()),
-  send_new_subscription_messages: json(withDefault(bool.optional(), sendsNewSubscriptionMessages)),
+  send_new_subscription_messages: json(bool.default(sendsNewSubscriptionMessages)),
   ...ofEveryPermission((meaning) => groupSettingSchema.describe(meaning)),
 };
+
+/** `formerParams` of these operations: a default was added. */
+export const withoutAddedDefault = <P extends { send_new_subscription_messages: boolean }>({
+  send_new_subscription_messages: isSent,
+  ...others
+}: P) => (isSent === sendsNewSubscriptionMessages ? [others] : []);
 
 export const permissionUpdateParams = ofEveryPermission((meaning) => groupSettingUpdateSchema.describe(meaning));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { id, list, object, string, union } from '../../model/bounded.ts';
 import { operation } from '../../model/operation.ts';
 import { bool, idList, ids, json, text, textOrJson } from '../../model/param.ts';
-import { creationParams } from './parameters.ts';
+import { creationParams, withoutAddedDefault } from './parameters.ts';
 
 const principals = union([idList(20_000), list(string(300), 20_000)]);
 const namesByUser = z.record(z.string(), z.array(z.string()));
@@ -56,6 +56,7 @@ export const subscriptionOperations = {
       authorization_errors_fatal: json(bool.default(true)),
       ...creationParams,
     },
+    formerParams: withoutAddedDefault,
     result: z.object({
       ...subscribed,
       unauthorized: z.array(z.string()).optional(),
@@ -77,6 +78,7 @@ export const subscriptionOperations = {
       subscribers: json(idList(20_000).describe('The IDs of the users to subscribe.')),
       ...creationParams,
     },
+    formerParams: withoutAddedDefault,
     result: z.object({ id: z.int().describe('The ID of the new channel.') }),
     errors: ['CHANNEL_ALREADY_EXISTS', 'BAD_REQUEST'],
     events: ['stream', 'subscription', 'default_streams'],
