@@ -107,7 +107,7 @@ async function listsAreSent(): Promise<void> {
   await queue.next(({ muted_topics }) => muted_topics.some(([, topic]: Json) => topic === 'sent'));
 }
 
-test('a former subscriber of a private channel gets no event when a topic that they have a preference for moves', async () => {
+test('the preferences of a former subscriber of a private channel do not tell that their topics move', async () => {
   const { owner, member } = realm;
   const at = await channel(owner, [owner, member], { invite_only: true });
   const name = await nameOf(owner, at);
@@ -119,6 +119,8 @@ test('a former subscriber of a private channel gets no event when a topic that t
   await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals: [member.user_id] });
   expect((await former.next(() => true)).muted_topics).toEqual([]);
   const queue = await member.queue({ event_types: ['user_topic', 'muted_topics', 'message'] });
+  const preferences = async (): Promise<Json> => (await member.ok('POST', '/register')).user_topics;
+  const before = await preferences();
   const rename = (message: number, topic: string) =>
     owner.ok('PATCH', `/messages/${message}`, {
       topic,
@@ -131,6 +133,7 @@ test('a former subscriber of a private channel gets no event when a topic that t
   await listsAreSent();
   const isTold = ({ type }: Json) => ['user_topic', 'muted_topics'].includes(type);
   expect((await queue.settle()).filter(isTold)).toEqual([]);
+  expect(await preferences()).toEqual(before);
 });
 
 test('former subscribers of a public channel receive changes of messages that they received, except guests, and of no later ones', async () => {

@@ -167,30 +167,30 @@ interface Target extends Source {
 /**
  * Preferences are moved with a whole topic. If the target topic exists, the more visible preference wins.
  * Thousands of users can follow a topic, so the number of statements does not depend on them, and users with the same
- * preference share an event. Users who may no longer read a channel get no event: they would learn of the move.
+ * preference share an event. Preferences of users who may no longer read the source stay there: those users must not learn
+ * of the move, neither from an event nor from a later register.
  */
 export async function moveTopicPreferences(work: Work, from: Source, to: Target): Promise<void> {
   if (from.channelId === to.channelId && (await isSameTopic(work, from.topic, to.topic))) return;
-  const [here, there] = [await held(work, from), await held(work, to)];
+  const [all, there] = [await held(work, from), await held(work, to)];
+  const readersHere = await from.readersAmong([...all.keys()]);
+  const here = new Map([...all].filter(([userId]) => readersHere.has(userId)));
   const users = [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b);
   const readersThere = await to.readersAmong(users);
-  const isSame = from.channelId === to.channelId;
-  const readersHere = isSame ? readersThere : await from.readersAmong([...here.keys()]);
   const [ended, stored]: [TopicPreference[], TopicPreference[]] = [[], []];
   const muting: number[] = [];
   const updatedSeconds = nowSeconds();
   for (const userId of users) {
     const [own, other] = [here.get(userId), there.get(userId)];
     const [policy, before] = [own?.policy ?? visibility.inherit, other?.policy ?? visibility.inherit];
-    const isEnded = own !== undefined && readersHere.has(userId);
-    if (isEnded)
+    if (own)
       ended.push({ channelId: from.channelId, userId, topic: own.topic, policy: visibility.inherit, updatedSeconds });
     const after = to.exists ? merged(policy, before) : Math.max(policy, before);
     // A preference moves or changes only if its user may read the target.
     const isChanged = after !== before && readersThere.has(userId);
     const topic = other?.topic ?? to.topic;
     if (isChanged) stored.push({ userId, channelId: to.channelId, topic, policy: after, updatedSeconds });
-    if ([...(isEnded ? [policy] : []), ...(isChanged ? [before, after] : [])].includes(visibility.muted))
+    if ([...(own ? [policy] : []), ...(isChanged ? [before, after] : [])].includes(visibility.muted))
       muting.push(userId);
   }
   for (const event of [...userTopicEvents(ended), ...userTopicEvents(stored)]) work.emit(event);
