@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, memo, type ReactNode, Suspense, useMemo } from 'react';
-import { loadPart } from '../session/load-part.ts';
+import { loadPart } from '../browser/load-part.ts';
 import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { widgetOf } from '../state/widgets.ts';
