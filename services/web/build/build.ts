@@ -34,7 +34,7 @@ export async function buildWebClient(): Promise<boolean> {
       resolve: { conditions: ['module', 'browser', 'production'] },
       define: { 'process.env.NODE_ENV': '"production"' },
       oxc: { jsx: { runtime: 'automatic', development: false } },
-      plugins: [contractAsData, unreadIcons],
+      plugins: [contractAsData, unreadIcons, scriptToLoadAgain],
       build: { outDir: unfinished, emptyOutDir: true, target: 'es2022', modulePreload: { polyfill: false } },
     });
     for (const file of filesBelow(unfinished)) compress(join(unfinished, file));
@@ -81,6 +81,14 @@ const contractAsData: Plugin = {
   enforce: 'pre',
   resolveId: (id) => (id === '@natter/contracts' ? '\0contract' : undefined),
   load: (id) => (id === '\0contract' ? contractModule() : undefined),
+};
+
+/** Gateways of every release serve this script, so its name contains no hash. */
+const scriptToLoadAgain: Plugin = {
+  name: 'script with a constant name',
+  buildStart() {
+    this.emitFile({ type: 'chunk', id: join(web, 'src', 'load-again.ts'), fileName: 'assets/load-again.js' });
+  },
 };
 
 function compress(file: string): void {

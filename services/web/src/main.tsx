@@ -1,7 +1,7 @@
 import { ApiError } from '@natter/client';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { goToLogin, navigate } from './session/login.ts';
+import { goToLogin, navigate } from './browser/login.ts';
 import { problemOf } from './session/problem.ts';
 import { Session } from './session/session.ts';
 import { leaveTab } from './session/tabs.ts';

@@ -13,6 +13,7 @@ const script = 'console.log(1)';
 for (const [name, text] of [
   ['index.html', '<title>Natter</title>'],
   ['assets/index-abcd1234.js', script],
+  ['assets/load-again.js', script],
 ] as const) {
   writeFileSync(join(folder, name), text);
   writeFileSync(join(folder, `${name}.br`), brotliCompressSync(text));
@@ -84,6 +85,11 @@ test('browsers cache files of the client, and clients without Brotli get them un
   }
   const head = await get('/assets/index-abcd1234.js', {}, 'HEAD');
   expect([head.statusCode, head.body, head.headers['content-length']]).toEqual([200, '', String(script.length)]);
+});
+
+test('browsers ask for files without a hash in their names each time', async () => {
+  const { body, headers } = await gatewayWith(folder)('/assets/load-again.js');
+  expect([body, headers['cache-control']]).toEqual([script, 'no-cache']);
 });
 
 test('the content security policy permits no inline code, frames or other hosts', async () => {

@@ -1,4 +1,4 @@
-import { navigate } from './login.ts';
+import { navigate } from '../browser/login.ts';
 
 let own: string | undefined;
 

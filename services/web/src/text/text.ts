@@ -1,3 +1,4 @@
+import { loadPart } from '../browser/load-part.ts';
 import type { Key, Values } from './catalogue.ts';
 import { localeOf, preferredLanguage } from './choice.ts';
 import { languages } from './languages.ts';
@@ -12,7 +13,7 @@ export const preferredNow = (): typeof language => preferredLanguage(tags);
 export const locale = localeOf(language, tags);
 
 // Modules that import this one wait for the texts, so that also their constants may contain them.
-const { texts } = await languages[language].load();
+const { texts } = await loadPart(languages[language].load);
 
 const { format: numberText } = new Intl.NumberFormat(locale);
 const plurals = new Intl.PluralRules(language);

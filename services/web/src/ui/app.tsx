@@ -8,7 +8,7 @@ import {
   useRouterState,
 } from '@tanstack/react-router';
 import { type MouseEvent, useEffect, useState } from 'react';
-import { loadPart } from '../session/load-part.ts';
+import { loadPart } from '../browser/load-part.ts';
 import type { Session } from '../session/session.ts';
 import { directPlace, topicPlace } from '../state/place.ts';
 import { t } from '../text/text.ts';

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect } from 'react';
-import { loadPart } from '../session/load-part.ts';
+import { loadPart } from '../browser/load-part.ts';
 import { t } from '../text/text.ts';
 import { closeDialog, useDialog } from './open-dialog.ts';
 

@@ -1,7 +1,7 @@
 import type { FormEvent } from 'react';
+import { isLoggingOut, onLogOut } from '../browser/login.ts';
 import { isSessionOver } from '../session/csrf.ts';
 import { forgetTexts, keepsUnsent } from '../session/kept-texts.ts';
-import { isLoggingOut, onLogOut } from '../session/login.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 

@@ -1,9 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, memo, type ReactNode, Suspense, useMemo } from 'react';
-import { loadPart } from '../session/load-part.ts';
+import { lazy, memo, type ReactNode, Suspense } from 'react';
+import { loadPart } from '../browser/load-part.ts';
 import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
-import { widgetOf } from '../state/widgets.ts';
 import { t } from '../text/text.ts';
 import { Avatar } from './avatar.tsx';
 import { dateLanguage } from './dates.ts';
@@ -107,17 +106,15 @@ function changeOf({ last_edit_timestamp, last_moved_timestamp }: Message): strin
 
 /** A poll or a list of tasks takes the place of the text that made it, once its code is loaded. */
 function Text({ message, match }: { message: Message; match: string | undefined }) {
-  const ownId = useSelected(({ model }) => model.ownId);
   const isAlerted = message.flags.includes('has_alert_word');
   const alertWords = useSelected(({ model }) => (isAlerted ? model.alertWords : noWords));
-  const widget = useMemo(() => widgetOf(message, ownId), [message, ownId]);
   const html = match ?? message.content;
   const shown = message.is_me_message ? afterName(html) : html;
   const text = <Rendered html={shown} messageId={message.id} alertWords={alertWords} />;
-  if (!widget) return text;
+  if (message.submessages.length === 0) return text;
   return (
     <Suspense fallback={text}>
-      <WidgetBox message={message} widget={widget} />
+      <WidgetBox message={message}>{text}</WidgetBox>
     </Suspense>
   );
 }

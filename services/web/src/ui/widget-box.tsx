@@ -1,9 +1,9 @@
 import { listText, numberText, t } from '../text/text.ts';
 import { Phrase } from './phrase.tsx';
 import './widget-box.css';
-import { type ReactNode, useId, useRef, useState } from 'react';
+import { type ReactNode, useId, useMemo, useRef, useState } from 'react';
 import type { Message } from '../state/place.ts';
-import type { Addition, Poll, Todo, Widget } from '../state/widgets.ts';
+import { type Addition, type Poll, type Todo, type Widget, widgetOf } from '../state/widgets.ts';
 import { keptField, useKept } from './kept-fields.ts';
 import { personName } from './names.ts';
 import { useDirectory, useSession } from './session-context.tsx';
@@ -15,10 +15,12 @@ interface WidgetProps<W extends Widget> {
   add: (addition: Addition) => Promise<boolean>;
 }
 
-/** A poll or a list of tasks, which every reader of the message changes. */
-export default function WidgetBox({ message, widget }: { message: Message; widget: Widget }) {
+/** A poll or a list of tasks, which every reader of the message changes. Without one, the message has its text. */
+export default function WidgetBox({ message, children }: { message: Message; children: ReactNode }) {
   const session = useSession();
   const { ownId } = useDirectory();
+  const widget = useMemo(() => widgetOf(message, ownId), [message, ownId]);
+  if (!widget) return children;
   const isAuthor = message.sender_id === ownId;
   const add = (addition: Addition): Promise<boolean> => session.actions.addToWidget(message.id, addition);
   return widget.kind === 'poll' ? (

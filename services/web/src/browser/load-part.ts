@@ -1,5 +1,5 @@
-import { store, stored } from '../browser/storage.ts';
 import { navigate } from './login.ts';
+import { store, stored } from './storage.ts';
 
 const waitMs = 1_000;
 /** Attempts while the server serves pages. In a rolling upgrade, another gateway may have the part. */
@@ -8,8 +8,8 @@ const reloadKey = 'natter reloaded';
 const reloadEveryMs = 600_000;
 
 /**
- * Loads a part of the page when it is needed. During an outage this waits for the server. After an upgrade the parts have
- * other names, so the page is loaded again, but not more often than every ten minutes.
+ * Loads a part of the page that `index.html` does not name, when it is needed. During an outage this waits for the server.
+ * After an upgrade the parts have other names, so the page is loaded again, but not more often than every ten minutes.
  */
 export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   for (let served = 0; ; ) {
