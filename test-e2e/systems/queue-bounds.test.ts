@@ -2,7 +2,7 @@ import type { System } from '@natter/local/system';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, request } from '../api.ts';
+import { type Answer, type Credentials, request } from '../api.ts';
 import { openSystem } from '../open-system.ts';
 import { untilServed } from '../patience.ts';
 
@@ -28,6 +28,13 @@ const ask = (who: Name, method: string, path: string, form: Record<string, unkno
   request(system.url, system.people[who], `${method} ${path}`, form);
 const register = (who: Name, form: Record<string, unknown> = {}) =>
   ask(who, 'POST', '/register', { event_types: ['message'], fetch_event_types: [], ...form });
+async function createBot(owner: Credentials, name: string): Promise<Credentials> {
+  const made = await request(system.url, owner, 'POST /bots', { full_name: name, short_name: name });
+  expect(made.status).toBe(200);
+  const { body } = await request(system.url, owner, 'GET /bots');
+  const { username, api_key } = body.bots.find((bot: Answer) => bot.full_name === name);
+  return { email: username, api_key };
+}
 const look = (who: Name, { queue_id, last_event_id }: Answer) =>
   ask(who, 'GET', '/events', { queue_id, last_event_id, dont_block: true });
 
@@ -44,6 +51,29 @@ describe('under the limits', () => {
     expect((await register('member2')).status).toBe(200);
     // All other queues still exist.
     for (const queue of made.slice(1)) expect((await look('member2', queue)).status).toBe(200);
+  });
+
+  test('all bots of one owner together have at most as many queues as five users', async () => {
+    const { moderator, guest, member } = system.people;
+    const registerAs = (who: Credentials) =>
+      request(system.url, who, 'POST /register', { event_types: ['message'], fetch_event_types: [] });
+    const bots: Credentials[] = [];
+    for (let count = 0; count < 6; count++) bots.push(await createBot(moderator, `follower${count}`));
+    const other = await createBot(member, 'other');
+    const [last, ...full] = bots;
+    if (!last || !full[0]) throw new Error('no bots');
+    // Of one bot after the other, because simultaneous registers do not count each other.
+    const queues: Answer[] = [];
+    for (const bot of full)
+      for (let count = 0; count < queuesPerUser; count++) queues.push((await registerAs(bot)).body);
+    expect(queues.map((queue) => queue.result)).toEqual(queues.map(() => 'success'));
+    const over = await registerAs(last);
+    expect([over.status, over.body.code, over.body.msg]).toEqual([429, 'RATE_LIMIT_HIT', 'Too many event queues']);
+    for (const who of [moderator, guest, other]) expect((await registerAs(who)).status).toBe(200);
+    const ended = await request(system.url, full[0], 'DELETE /events', { queue_id: queues[0]?.queue_id });
+    expect(ended.status).toBe(200);
+    expect((await registerAs(last)).status).toBe(200);
+    expect((await registerAs(last)).status).toBe(429);
   });
 
   test('some of many simultaneous registers of one user return 429, and other users are not affected', async () => {

@@ -1,6 +1,6 @@
 import { type Database, type Executor, type Fragment, sql } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
-import { type Bus, type CommonConfig, createSharedCalls, type Owner, type Process } from '@natter/service-kit';
+import { type Bus, type CommonConfig, createSharedCalls, type Owner, type Process, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { forget } from './record-cache.ts';
 import type { SweepMetrics } from './sweep-metrics.ts';
@@ -127,7 +127,9 @@ export async function endQueues(executor: Executor, realmId: number, condition: 
 }
 
 const batchSize = 1_000;
-const everyMs = 2_000;
+const expireEveryMs = 2_000;
+/** Counting reads the index entries of all queues. */
+const countEveryMs = 30_000;
 
 /**
  * Deletes queues that were not polled within their idle time, except during an outage. Many may expire at once, so they end
@@ -138,38 +140,20 @@ export function startExpiry(
   { log, bus }: Pick<Process<CommonConfig>, 'log' | 'bus'>,
   measured: SweepMetrics,
 ): { stop(): Promise<void> } {
-  let isStopped = false;
-  let wake: () => void = () => undefined;
-  const loop = (async () => {
-    while (!isStopped) {
-      try {
-        for (let ended = batchSize; ended === batchSize && !isStopped; ) {
-          ended = await expireSome(owner, bus);
-          measured.expired(ended);
-        }
-        const { count } = await owner.database.one(
-          sql.type(countRow)`SELECT count(*) FROM event_queue.queue WHERE expires_at > now()`,
-        );
-        measured.alive(count);
-      } catch (error) {
-        log.debug({ err: error }, 'expiry of queues failed');
-      }
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, isStopped ? 0 : everyMs * (0.8 + Math.random() * 0.4));
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+  const onError = (error: unknown): void => log.debug({ err: error }, 'expiry of queues failed');
+  const stopExpiring = repeat({ everyMs: expireEveryMs, firstMs: 0, onError }, async (isStopped) => {
+    for (let ended = batchSize; ended === batchSize && !isStopped(); ) {
+      ended = await expireSome(owner, bus);
+      measured.expired(ended);
     }
-  })();
-  return {
-    stop: async () => {
-      isStopped = true;
-      wake();
-      await loop;
-    },
-  };
+  });
+  const stopCounting = repeat({ everyMs: countEveryMs, firstMs: 0, onError }, async () => {
+    const { count } = await owner.database.one(
+      sql.type(countRow)`SELECT count(*) FROM event_queue.queue WHERE expires_at > now()`,
+    );
+    measured.alive(count);
+  });
+  return { stop: async () => void (await Promise.all([stopExpiring(), stopCounting()])) };
 }
 
 /** Returns how many queues ended. */

@@ -18,8 +18,9 @@ import {
   type RequestMeta,
   serverVersion,
   usersFetchTypes,
+  usersPerBots,
 } from '@natter/contracts';
-import { exportSnapshot, pause, sql } from '@natter/database';
+import { exportSnapshot, type Fragment, pause, sql } from '@natter/database';
 import { createRealmPolicies } from '@natter/realm-policy';
 import {
   type Bus,
@@ -67,10 +68,15 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   const policies = createRealmPolicies(bus);
   const room = createRegisterRoom();
 
-  async function checkRoom(actor: Actor): Promise<void> {
-    const { count } = await database.one(sql.type(countRow)`
-      SELECT count(*) FROM event_queue.queue WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND expires_at > now()`);
-    if (count >= limits.queuesPerUser) throw tooManyRegisters('Too many event queues', 60);
+  async function checkRoom({ realmId, userId, botOwnerId }: Actor): Promise<void> {
+    const check = async (condition: Fragment, limit: number): Promise<void> => {
+      const { count } = await database.one(sql.type(countRow)`
+        SELECT count(*) FROM event_queue.queue WHERE realm_id = ${realmId} AND ${condition} AND expires_at > now()`);
+      if (count >= limit) throw tooManyRegisters('Too many event queues', 60);
+    };
+    await check(sql.fragment`user_id = ${userId}`, limits.queuesPerUser);
+    if (botOwnerId !== undefined)
+      await check(sql.fragment`bot_owner_id = ${botOwnerId}`, usersPerBots * limits.queuesPerUser);
   }
 
   /**
@@ -128,7 +134,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
       const createdAt = redis.now();
       // The queue starts after the number that all owners saw.
       const { position, state } = await readState(actor.userId, meta, params, capabilities);
-      const queue = await open({
+      const queue = await open(actor.botOwnerId, {
         queue_id: queueIdOf(actor, named),
         realm_id: actor.realmId,
         user_id: actor.userId,
@@ -154,12 +160,14 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
    * Returns the current record: a queue that is already open under this id keeps its start, because a client may
    * already follow it.
    */
-  async function open(record: QueueRecord): Promise<QueueRecord> {
+  async function open(botOwnerId: number | undefined, record: QueueRecord): Promise<QueueRecord> {
     const { record: opened } = await database.one(sql.type(openedRow)`
-      INSERT INTO event_queue.queue AS q (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
+      INSERT INTO event_queue.queue AS q (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at, bot_owner_id)
       VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
-        make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))
+        make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25),
+        ${botOwnerId ?? null})
       ON CONFLICT (queue_id) DO UPDATE SET epoch = excluded.epoch, expires_at = excluded.expires_at,
+        bot_owner_id = excluded.bot_owner_id,
         record = CASE WHEN q.epoch = excluded.epoch THEN q.record ELSE excluded.record END
       RETURNING record`);
     await remember(redis, opened);

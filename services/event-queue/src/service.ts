@@ -16,7 +16,9 @@ export const eventQueueConfig = commonConfig.extend({
     .int()
     .min(1)
     .default(1_000)
-    .describe('Maximum number of active event queues of a user'),
+    .describe(
+      'Maximum number of active event queues of a user; all bots of one owner together have at most five times as many',
+    ),
   NATTER_LOG_RETENTION_HOURS: durationSetting('hours')
     .min(1)
     .default(72)

@@ -161,6 +161,9 @@ export const perRequest = {
   queueTypesLength: 5_000,
 } as const;
 
+/** All bots of an owner together may send as many requests, and have as many event queues, as this number of users. */
+export const usersPerBots = 5;
+
 /** Limits of moves: each moved message is locked, written, and gets a row in its history. */
 export const moves = {
   /** Messages that one request moves. A larger topic is moved in parts, from its end, with `change_later`. */

@@ -8,6 +8,7 @@ import {
   serverStatusOperations,
   uploadOperations,
   userOperations,
+  usersPerBots,
 } from '@natter/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../http/config.ts';
@@ -35,12 +36,9 @@ export type Rates = Record<
   Rate
 >;
 
-/** All bots of an owner together may send as many requests as this number of users. */
-const botsPerOwner = 5;
-
 export const ratesOf = (config: GatewayConfig): Rates => ({
   user: { limit: config.NATTER_RATE_LIMIT, windowSeconds: 60 },
-  bots: { limit: botsPerOwner * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
+  bots: { limit: usersPerBots * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
   files: { limit: filesPerRequest * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
   anonymous: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS, windowSeconds: 60 },
   anonymousFiles: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS_FILES, windowSeconds: 60 },

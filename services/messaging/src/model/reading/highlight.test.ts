@@ -1,9 +1,12 @@
 import type { Executor } from '@natter/database';
 import { expect, test } from 'vitest';
 import { highlightFor, marked, wordsOf } from './highlight.ts';
+import { createRunFinder } from './run-finder.ts';
 
 const shown = (html: string, found: string[], runs: string[] = []): string =>
-  marked(html, new Set(found), runs).replaceAll('<span class="highlight">', '[').replaceAll('</span>', ']');
+  marked(html, new Set(found), createRunFinder(runs))
+    .replaceAll('<span class="highlight">', '[')
+    .replaceAll('</span>', ']');
 
 test('the words of a text are those outside of tags and character references', () => {
   expect(wordsOf('<a title="no">See app.log</a> &amp; caf&eacute; &#39;e\u0301t\u00e9')).toEqual([
@@ -62,4 +65,42 @@ test('of a page with very many words, few of those with accents are compared', a
   const others = compared.filter((word) => word.startsWith('é'));
   expect(others.length).toBeLessThanOrEqual(10_000);
   expect(compared).toEqual(expect.arrayContaining(['0', '19999', 'é0é']));
+});
+
+/** How often strings are searched and maps are read. */
+function stepsOf(work: () => void): number {
+  const { indexOf } = String.prototype;
+  const { get } = Map.prototype;
+  let steps = 0;
+  String.prototype.indexOf = function (...values) {
+    steps++;
+    return indexOf.apply(this, values);
+  };
+  Map.prototype.get = function (key) {
+    steps++;
+    return get.call(this, key);
+  };
+  try {
+    work();
+  } finally {
+    String.prototype.indexOf = indexOf;
+    Map.prototype.get = get;
+  }
+  return steps;
+}
+
+const ideographs = [...Array(500).keys()].map((nth) => String.fromCharCode(0x4e00 + nth));
+const nested = [...Array(44).keys()].map((nth) => '一'.repeat(nth + 1));
+const longRun = `${'一'.repeat(499)}二`;
+test.each<[string, string[], string]>([
+  ['many texts in many pieces', ideographs, `${ideographs.join(' ')} `.repeat(10)],
+  ['texts that contain each other in a long piece', nested, '一'.repeat(10_000)],
+  ['a long text of which a long piece repeats the beginning', [longRun], '一'.repeat(10_000)],
+])('the work of marking is proportional to the length of the text: %s', async (_, runs, html) => {
+  const executor = { any: async () => [] } as unknown as Executor;
+  const highlight = await highlightFor(executor, 1, { query: "'e'", text: runs.join(' ') }, [html]);
+  const length = html.replaceAll(' ', '').length;
+  const steps = stepsOf(() => highlight(html));
+  expect(steps).toBeGreaterThanOrEqual(length);
+  expect(steps).toBeLessThanOrEqual(2 * length);
 });

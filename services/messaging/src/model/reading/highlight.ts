@@ -2,6 +2,7 @@ import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import type { Search } from './narrow/search-query.ts';
 import { piecesOfHtml, unspacedRuns } from './narrow/unspaced.ts';
+import { createRunFinder, type RunFinder } from './run-finder.ts';
 
 /** Marks in HTML what a search finds. Tags are left as they are, because an attribute cannot contain markup. */
 export type Highlight = (html: string) => string;
@@ -25,7 +26,8 @@ export async function highlightFor(
     SELECT word FROM messaging.search_matches(${realmId}, ${search.query}::tsquery, ${sql.array(words, 'text')}) word`);
   const found = new Set(rows.map(({ word }) => word));
   const runs = search.text.normalize('NFKC').toLowerCase().match(unspacedRuns) ?? [];
-  return (html) => marked(html, found, [...new Set(runs)]);
+  const finder = createRunFinder(runs);
+  return (html) => marked(html, found, finder);
 }
 
 function firstOf(words: ReadonlySet<string>): string[] {
@@ -48,11 +50,11 @@ export const wordsOf = (html: string): string[] =>
 const partsOf = (word: string): string[] =>
   word.split(/(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])/);
 
-/** `found`: words, `runs`: normalized texts without spaces. */
-export function marked(html: string, found: ReadonlySet<string>, runs: readonly string[]): string {
+/** `found`: words, `finder`: of normalized texts without spaces. */
+export function marked(html: string, found: ReadonlySet<string>, finder: RunFinder): string {
   return html.replace(piecesOfHtml, (piece) => {
     if (!isText(piece)) return piece;
-    if (isUnspaced(piece)) return markedRun(piece, runs);
+    if (isUnspaced(piece)) return markedRun(piece, finder);
     if (found.has(piece)) return mark(piece);
     const parts = partsOf(piece);
     return parts.length === 1 ? piece : parts.map((part) => (found.has(part) ? mark(part) : part)).join('');
@@ -67,18 +69,10 @@ const mark = (text: string): string => `<span class="highlight">${text}</span>`;
  */
 const units = /.[\p{M}\uff9e\uff9f]{0,30}/gsu;
 
-function markedRun(piece: string, runs: readonly string[]): string {
+function markedRun(piece: string, finder: RunFinder): string {
   const characters = piece.match(units) ?? [];
   const normal = characters.map((character) => character.normalize('NFKC').toLowerCase());
-  const text = normal.join('');
-  const isMarked = new Uint8Array(text.length);
-  for (const run of runs) {
-    let end = 0;
-    for (let at = text.indexOf(run); at >= 0; at = text.indexOf(run, at + 1)) {
-      isMarked.fill(1, Math.max(at, end), at + run.length);
-      end = at + run.length;
-    }
-  }
+  const isMarked = finder(normal.join(''));
   let [result, group, at] = ['', '', 0];
   characters.forEach((character, index) => {
     const length = normal[index]?.length ?? 0;
