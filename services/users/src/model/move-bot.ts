@@ -27,6 +27,7 @@ export async function requireVisibleOwner(work: Work, holder: Holder, ownerId: n
  * - The address of its endpoint is emptied, because it may be a server of the former owner. The next owner enters one.
  * - It loses the right to send in the name of others, which was granted to a bot of the former owner.
  * - Its alert words are deleted.
+ * - Messages that it scheduled fail when they are due, because the former owner may have written them.
  * - Its default channels are removed, because the next owner may not know their names.
  * - The former owner no longer sees it, unless they are an administrator.
  */
