@@ -246,6 +246,49 @@ test('an outgoing webhook bot gets a new token when it is given to another owner
   expect(new Set(tokens.flat()).size).toBe(2);
 });
 
+test('an outgoing webhook bot has no address after it was given to another owner, until one is set', async () => {
+  const { administrator, owner, member, member2 } = realm;
+  const [former, next] = ['https://hooks.example/former', 'https://hooks.example/next'];
+  const hook = { bot_type: 3, payload_url: former, interface_type: 2 };
+  const { user_id } = await member.ok('POST', '/bots', { full_name: 'Emptied', short_name: 'emptied', ...hook });
+  const at = `/bots/${user_id}`;
+  const addressesIn = (bots: (Json | undefined)[]) =>
+    bots.flatMap((bot) => (bot?.services ?? []).map((one: Json) => one.base_url));
+  const listed = async (who: Client) => addressesIn((await realmBots(who)).filter((bot) => bot.user_id === user_id));
+
+  // Clients that send all values of a bot send its unchanged address, too. Another one is refused.
+  const give = { bot_owner_id: member2.user_id, service_payload_url: former };
+  for (const who of [member, administrator])
+    expect(refused(await who.patch(at, { ...give, service_payload_url: next }))).toEqual(bad);
+  expect(await listed(member)).toEqual([former]);
+  const types = { event_types: ['realm_bot', 'message'] };
+  const queues = await Promise.all([member2, owner].map((who) => who.queue(types)));
+  const given = await member.ok('PATCH', at, give);
+  expect([given.service_payload_url, given.service_interface]).toEqual(['', 2]);
+  for (const queue of queues) expect(addressesIn((await queue.settle()).map(({ bot }) => bot)).at(-1)).toBe('');
+  for (const who of [member2, owner]) expect(await listed(who)).toEqual(['']);
+
+  const renamed = { full_name: 'Emptied Later', service_payload_url: '' };
+  expect((await member2.ok('PATCH', at, renamed)).service_payload_url).toBe('');
+  const entered = await member2.ok('PATCH', at, { service_payload_url: next });
+  expect(entered.service_payload_url).toBe(next);
+  expect(refused(await member2.patch(at, { service_payload_url: '' }))).toEqual(bad);
+  await owner.ok('PATCH', at, { bot_owner_id: member2.user_id });
+  expect(await listed(member2)).toEqual([next]);
+});
+
+test('a poll with the key of a former owner ends when the bot gets another owner', async () => {
+  const { member, member2 } = realm;
+  const bot = await botOf(member);
+  const { id } = await bot.queue({ event_types: ['message'] });
+  const poll = () => bot.get('/events', { queue_id: id, last_event_id: -1 });
+  const held = poll();
+  await member.ok('PATCH', `/bots/${bot.user_id}`, { bot_owner_id: member2.user_id });
+  await member2.ok('POST', '/messages', { type: 'direct', to: [bot.user_id], content: 'of the next owner' });
+  expect(JSON.stringify((await held).body)).not.toContain('of the next owner');
+  expect((await poll()).status).toBe(401);
+});
+
 test('an outgoing webhook bot cannot have an address that is never called', async () => {
   const { member } = realm;
   const hook = { full_name: 'Caller', short_name: 'caller', bot_type: 3, interface_type: 1 };

@@ -113,7 +113,12 @@ export const botOperations = {
       avatar_url: z.string(),
       ...defaultsResult,
       service_interface: int.describe('The interface of an outgoing webhook bot: 1 generic, 2 Slack.').optional(),
-      service_payload_url: z.string().describe('The address to which an outgoing webhook bot posts.').optional(),
+      service_payload_url: z
+        .string()
+        .describe(
+          'The address to which messages for an outgoing webhook bot are posted. Empty after a change of the owner, until an address is set.',
+        )
+        .optional(),
       bot_owner: z.string().describe('The email address of the new owner, if the owner was changed.').optional(),
     }),
     errors: ['BAD_REQUEST', 'BAD_IMAGE'],
@@ -168,7 +173,7 @@ export const botOperations = {
     caller: 'internal',
     callers: ['scheduler'],
     summary:
-      'Where and how an outgoing webhook bot is called. None if the bot or its owner is deactivated. Refused while the realm is deactivated. Bus only.',
+      'Where and how an outgoing webhook bot is called. None if the bot or its owner is deactivated, or the bot has no address. Refused while the realm is deactivated. Bus only.',
     params: { user_id: json(id) },
     result: z.object({
       webhook: z

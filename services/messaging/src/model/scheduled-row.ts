@@ -31,12 +31,13 @@ export const scheduledRow = z.object({
   is_resolution: z.boolean(),
   read_by: z.number().nullable(),
   linked_channel_ids: z.array(z.number()).nullable(),
+  bot_owner_id: z.number().nullable(),
 });
 export type ScheduledRow = z.infer<typeof scheduledRow>;
 
 /** `due` is in seconds since 1970. */
 export const scheduledColumns = sql.fragment`id, user_id, sender_id, kind, state, channel_id, recipient_ids, topic, content, rendered_content,
-  extract(epoch FROM due_at)::float8 AS due, is_read_by_sender, client, revision, reminder_target_id, is_resolution, read_by, linked_channel_ids`;
+  extract(epoch FROM due_at)::float8 AS due, is_read_by_sender, client, revision, reminder_target_id, is_resolution, read_by, linked_channel_ids, bot_owner_id`;
 
 /** Call it after a row was added or changed. */
 export const requireScheduledRoom = (work: Work, userId: number, kind: 'message' | 'reminder'): Promise<void> =>

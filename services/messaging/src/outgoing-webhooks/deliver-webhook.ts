@@ -51,8 +51,8 @@ export interface WebhookDelivery {
 }
 
 /**
- * `closed`: the realm is deactivated, and its messages wait. `dropped`: the bot or the message is gone, or the bot may not
- * read the message any more.
+ * `closed`: the realm is deactivated, and its messages wait. `dropped`: the bot or the message is gone, the bot may not
+ * read the message any more, or it got another owner after the post.
  */
 export type WebhookOutcome = 'replied' | 'no reply' | 'retried' | 'failed' | 'closed' | 'dropped';
 
@@ -62,6 +62,9 @@ interface Called {
   meta: RequestMeta;
   triggering: Triggering;
 }
+
+/** The bot got another owner after the post. The response is from the address of the former owner and is not sent. */
+class OwnerChanged extends Error {}
 
 const maxDecisions = 5;
 /** Maintains what a bot may read: the times of subscriptions and the privacy of channels. */
@@ -85,6 +88,10 @@ export async function deliverWebhook(
   try {
     return await tryToDeliver(delivery, row, isStopped);
   } catch (error) {
+    if (error instanceof OwnerChanged) {
+      await drop(delivery.database, row);
+      return 'dropped';
+    }
     // The realm was deactivated at some step, so this counts as no failure of the post or of the reply.
     if (!isClosed(error)) throw error;
     await postponeClosed(delivery.database, row);
@@ -219,11 +226,12 @@ function emit(work: Unit, decided: Decided): void {
 
 /**
  * Commits a message of the bot, or its refusal. Outdated data never leads to a refusal, and is decided again with current
- * data if the commit finds it outdated. Throws if the realm is deactivated, because that refuses nothing for good.
+ * data if the commit finds it outdated. Throws if the realm is deactivated, because that refuses nothing for good, and if the
+ * bot has another owner.
  */
 async function withDecision(
   delivery: WebhookDelivery,
-  { bot, meta, triggering: { message } }: Called,
+  { webhook, bot, meta, triggering: { message } }: Called,
   { content, widget }: Reply,
   commit: (decided: Decided | ChatError) => Promise<void>,
 ): Promise<void> {
@@ -231,6 +239,8 @@ async function withDecision(
   const decide = async (attempt: number): Promise<Decided | ChatError> => {
     try {
       const author = attempt > 0 ? await delivery.authors.get(meta, bot.userId, true) : bot;
+      // Services of the previous release omit the owner.
+      if (author.botOwnerId !== undefined && author.botOwnerId !== webhook.owner_id) throw new OwnerChanged();
       const wanted = { ...sendable, isContested: isContested(attempt) };
       return await delivery.decideSend(author, meta, wanted, attempt > 0);
     } catch (error) {

@@ -1,4 +1,12 @@
-import { ChatError, isClosed, isOutage, isRefusal, type LogEvent, type RequestMeta } from '@natter/contracts';
+import {
+  type Actor,
+  ChatError,
+  isClosed,
+  isOutage,
+  isRefusal,
+  type LogEvent,
+  type RequestMeta,
+} from '@natter/contracts';
 import {
   type Database,
   type Decided,
@@ -152,6 +160,8 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     if (isTooLate(row)) return new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
     try {
       const author = await delivery.authors.get(meta, row.sender_id, fresh);
+      if (hasOtherOwner(row, author))
+        return new ChatError('BAD_REQUEST', 'The bot had another owner when the message was scheduled.');
       const reader = readerOf(row);
       // The actor of a new user changes in the first seconds.
       const seenBy =
@@ -270,6 +280,10 @@ const toSend = (row: ScheduledRow): Sendable => ({
   linkedChannelIds: row.linked_channel_ids ?? 'public',
   ...(row.read_by === null ? {} : { readBy: row.read_by }),
 });
+
+/** The former owner of a bot may have scheduled the message, to send it with a role that the bot got later. */
+const hasOtherOwner = ({ bot_owner_id }: DueRow, { botOwnerId }: Actor): boolean =>
+  bot_owner_id !== null && botOwnerId !== undefined && bot_owner_id !== botOwnerId;
 
 /** The one reader of a bot's message that contains text of users. */
 function readerOf({ kind, is_welcome, user_id, sender_id, recipient_ids }: DueRow): number | undefined {

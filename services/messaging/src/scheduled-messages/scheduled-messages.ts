@@ -38,9 +38,9 @@ export function scheduledMessageHandlers({ database }: Owner, decideSend: Decide
       const answer = await context.write(async (work) => {
         work.expectVersions(decided.expected);
         const row = await work.one(sql.type(scheduledRow)`
-          INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, channel_id, recipient_ids, topic, content, rendered_content, due_at, is_read_by_sender, client)
+          INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, channel_id, recipient_ids, topic, content, rendered_content, due_at, is_read_by_sender, client, bot_owner_id)
           VALUES (${actor.realmId}, ${actor.userId}, ${actor.userId}, ${destination.channelId}, ${idsOrNull(destination.recipientIds)}, ${destination.topic}, ${destination.content},
-            ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${isRead}, ${meta.client})
+            ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${isRead}, ${meta.client}, ${actor.botOwnerId ?? null})
           RETURNING ${scheduledColumns}`);
         await requireScheduledRoom(work, actor.userId, 'message');
         work.emit(storedEvent('add', row));
@@ -72,7 +72,7 @@ export function scheduledMessageHandlers({ database }: Owner, decideSend: Decide
         if (current.state === 'failed' && time === undefined) throw notInFuture();
         // The message was edited meanwhile, so the decision is outdated.
         if (current.revision !== before.revision) throw new VersionsChanged(`scheduled message ${current.id}`, 'row');
-        due = await rewrite(work, current.id, destination, time);
+        due = await rewrite(work, { id: current.id, actor, time }, destination);
         return {};
       });
       hint(due);
@@ -93,16 +93,17 @@ const findOwn = (actor: Actor, id: number, isLocked: boolean) => sql.type(schedu
   SELECT ${scheduledColumns} FROM messaging.scheduled_message
   WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND kind = 'message' AND id = ${id} ${isLocked ? sql.fragment`FOR UPDATE` : sql.fragment``}`;
 
+/** Stores a changed message. If a bot changes it, it is scheduled for the bot's present owner. */
 async function rewrite(
   work: Work,
-  id: number,
+  { id, actor, time }: { id: number; actor: Actor; time: number | undefined },
   destination: DecidedDestination,
-  time: number | undefined,
 ): Promise<number> {
   const row = await work.one(sql.type(scheduledRow)`
     UPDATE messaging.scheduled_message SET channel_id = ${destination.channelId}, recipient_ids = ${idsOrNull(destination.recipientIds)},
       topic = ${destination.topic}, content = ${destination.content}, rendered_content = ${destination.rendered},
-      due_at = coalesce(to_timestamp(${time ?? null}::float8), due_at), state = 'waiting', failure = NULL, revision = revision + 1
+      due_at = coalesce(to_timestamp(${time ?? null}::float8), due_at), state = 'waiting', failure = NULL, revision = revision + 1,
+      bot_owner_id = ${actor.botOwnerId ?? null}
     WHERE realm_id = ${work.realmId} AND id = ${id} RETURNING ${scheduledColumns}`);
   await requireScheduledRoom(work, row.user_id, 'message');
   work.emit(storedEvent('update', row));

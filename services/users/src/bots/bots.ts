@@ -87,7 +87,8 @@ export function botHandlers(owner: Owner, bus: Bus, seal: KeySeal): Handlers {
         const moved = params.bot_owner_id === undefined ? bot : await moveBot(work, bot, params.bot_owner_id, seal);
         if (params.role !== undefined && params.role !== moved.role)
           await changeRole(work, holder, { row: moved, role: params.role }, seal);
-        await storeDefaults(work, await storedBot(work, bot.id), params);
+        const service_payload_url = changedAddress(bot, moved.bot_owner_id, params.service_payload_url);
+        await storeDefaults(work, await storedBot(work, bot.id), { ...params, service_payload_url });
         return answer(work, bot.id, params.bot_owner_id);
       });
     }),
@@ -150,6 +151,18 @@ async function ownBot(executor: Executor, { actor }: UserContext, botId: number)
     throw (await hiddenFrom(executor, actor.realmId, holder)).has(botId) ? noSuchBot() : insufficientPermission();
   requireRank(holder, bot);
   return bot;
+}
+
+/**
+ * The address of the endpoint in a request, if it changes the stored one. Some clients always send all values of the bot.
+ * A bot that gets another owner loses its address, and the former owner must not set the next one.
+ */
+function changedAddress(bot: BotRow, ownerId: number | null, address: string | undefined): string | undefined {
+  const [service] = bot.services;
+  if (service && address === service.base_url) return undefined;
+  if (service && address !== undefined && ownerId !== bot.bot_owner_id)
+    throw badRequest('service_payload_url cannot be set by the request that changes the owner');
+  return address;
 }
 
 type Params = Parameters<typeof storeDefaults>[2];

@@ -17,7 +17,8 @@ export const outgoingWebhookHandlers = ({ database }: Owner): Handlers => [
   handle(botOperations.getOutgoingWebhook, async ({ meta }, { user_id }) => {
     const [bot] = await readBots(database, meta.realmId, sql.fragment`account.id = ${user_id} AND ${isAtWork}`);
     const service = serviceRow.safeParse(bot?.services[0]);
-    if (!bot || !service.success) return { webhook: null };
+    // The address is empty after the bot got another owner, until one is entered.
+    if (!bot || !service.success || service.data.base_url === '') return { webhook: null };
     if ((await readRealm(database, meta.realmId)).isDeactivated) throw realmDeactivated();
     const { email, full_name, bot_owner_id } = bot;
     return { webhook: { ...service.data, email, full_name, owner_id: bot_owner_id } };

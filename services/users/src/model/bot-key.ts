@@ -37,13 +37,14 @@ export async function renewKey(work: Work, bot: Pick<BotRow, 'id' | 'bot_owner_i
   await giveKey(work, bot, { api_key, sealed_key: seal.seal(api_key) });
 }
 
-/** Replaces the tokens that prove to the endpoints of a bot that a request comes from the server. */
-export async function renewTokens(work: Work, botId: number): Promise<void> {
+/**
+ * Empties the addresses of the endpoints of a bot, which receive its messages and answer as the bot. Replaces the tokens
+ * that prove to the endpoints that a request comes from the server.
+ */
+export async function resetServices(work: Work, botId: number): Promise<void> {
   const [bot] = await readBots(work, work.realmId, sql.fragment`account.id = ${botId}`);
-  if (!bot?.services.some((service) => 'token' in service)) return;
-  const services = bot.services.map((service) =>
-    'token' in service ? { ...service, token: createApiKey() } : service,
-  );
+  if (!bot || bot.services.length === 0) return;
+  const services = bot.services.map((service) => ({ ...service, base_url: '', token: createApiKey() }));
   await work.run(
     sql.unsafe`UPDATE users.bot SET services = ${JSON.stringify(services)}::jsonb WHERE user_id = ${botId}`,
   );

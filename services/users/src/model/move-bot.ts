@@ -5,7 +5,7 @@ import { endGrantedRights } from './account-rights.ts';
 import type { AccountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { announceBot, announceBotChange, announceKey } from './announce-bot.ts';
-import { renewKey, renewTokens } from './bot-key.ts';
+import { renewKey, resetServices } from './bot-key.ts';
 import { toSelf } from './change.ts';
 import { setRole } from './change-role.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
@@ -23,9 +23,11 @@ export async function requireVisibleOwner(work: Work, holder: Holder, ownerId: n
  * Changes the owner of a bot, and returns the bot after the change:
  *
  * - Its role is lowered to that of the next owner.
- * - It gets a new key, and new tokens for its endpoints, because the former owner knows the old ones.
+ * - It gets a new key, and a new token for its endpoint, because the former owner knows the old ones.
+ * - The address of its endpoint is emptied, because it may be a server of the former owner. The next owner enters one.
  * - It loses the right to send in the name of others, which was granted to a bot of the former owner.
  * - Its alert words are deleted.
+ * - Messages that it scheduled fail when they are due, because the former owner may have written them.
  * - Its default channels are removed, because the next owner may not know their names.
  * - The former owner no longer sees it, unless they are an administrator.
  */
@@ -56,7 +58,7 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   emitPerson(work, { user_id: bot.id, bot_owner_id: ownerId });
   const moved = { ...bot, bot_owner_id: ownerId, has_granted_right: false, role: Math.max(bot.role, next.role) };
   await renewKey(work, moved, seal);
-  await renewTokens(work, bot.id);
+  await resetServices(work, bot.id);
   if (moved.role !== bot.role) await setRole(work, bot, moved.role);
   return moved;
 }

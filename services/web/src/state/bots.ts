@@ -28,6 +28,10 @@ export interface Bot {
   services: readonly Service[];
 }
 
+/** Whether no messages are posted to an outgoing webhook bot, because its address was removed with its former owner. */
+export const isWithoutAddress = ({ kind, services }: Bot): boolean =>
+  kind === botKinds.outgoing && services.every(({ url }) => url === '');
+
 /** The bots of the reader; for administrators, all of the organization. Keys are read when they are shown. */
 export type Bots = ReadonlyMap<number, Bot>;
 

@@ -69,16 +69,23 @@ export function PictureField({ label, problem, picture }: PictureFieldProps) {
 }
 
 interface CallFieldsProps extends FieldProps<string> {
+  isRequired: boolean;
   format: number;
   onFormat: (format: number) => void;
 }
 
 /** The address of an outgoing webhook bot, and the form of the requests to it. */
-export function CallFields({ value, problem, onChange, format, onFormat }: CallFieldsProps) {
+export function CallFields({ value, isRequired, problem, onChange, format, onFormat }: CallFieldsProps) {
   return (
     <>
       <ProblemField label={t('addressThatIsCalled')} problem={problem}>
-        <input type="url" value={value} required maxLength={1_000} onChange={(event) => onChange(event.target.value)} />
+        <input
+          type="url"
+          value={value}
+          required={isRequired}
+          maxLength={1_000}
+          onChange={(event) => onChange(event.target.value)}
+        />
       </ProblemField>
       <Field label={t('formOfTheCalls')}>
         <select value={format} onChange={(event) => onFormat(Number(event.target.value))}>

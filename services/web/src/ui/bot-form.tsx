@@ -1,5 +1,5 @@
 import type { FormEvent } from 'react';
-import { type Bot, botKinds } from '../state/bots.ts';
+import { type Bot, botKinds, isWithoutAddress } from '../state/bots.ts';
 import type { Model } from '../state/model.ts';
 import { t } from '../text/text.ts';
 import {
@@ -81,8 +81,10 @@ export function BotForm({ bot, task }: { bot: Bot; task: Task }) {
       <RoleField model={model} values={values} onChange={(role) => set({ role })} />
       {bot.kind === botKinds.outgoing && (
         <>
+          {values.bot_owner_id !== bot.ownerId && <p role="status">{t('anotherOwnerEntersTheAddress')}</p>}
           <CallFields
             value={values.service_payload_url}
+            isRequired={!isWithoutAddress(bot)}
             problem={problems.of('url')}
             onChange={(service_payload_url) => set({ service_payload_url })}
             format={values.service_interface}

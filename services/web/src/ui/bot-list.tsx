@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Bot } from '../state/bots.ts';
+import { type Bot, isWithoutAddress } from '../state/bots.ts';
 import { mayManageBot } from '../state/permissions.ts';
 import { t } from '../text/text.ts';
 import { kinds } from './bot-fields.tsx';
@@ -87,6 +87,7 @@ function BotCard({ bot, ending }: { bot: Bot; ending: Task }) {
         </span>
       </p>
       <p className="code-line faint">{email}</p>
+      {isWithoutAddress(bot) && <p className="outcome alarm">{t('theAddressIsMissing')}</p>}
       {mayManageBot(model, bot) && (
         <>
           <BotKey key={ownerId} bot={bot} />

@@ -63,6 +63,7 @@ export function NewBot({ mayAll }: { mayAll: boolean }) {
       {isOutgoing && (
         <CallFields
           value={values.url}
+          isRequired
           problem={problems.of('url')}
           onChange={(url) => set({ url })}
           format={values.interface}

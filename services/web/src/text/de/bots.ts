@@ -12,6 +12,9 @@ export const bots = {
   itGetsMessagesOfAllPublicChannels: 'Er erhält die Nachrichten aller öffentlichen Kanäle',
   ownerOfTheBot: 'Besitzer des Bots',
   anotherOwnerGetsANewKey: 'Mit einem anderen Besitzer erhält der Bot einen neuen Schlüssel.',
+  anotherOwnerEntersTheAddress:
+    'Mit einem anderen Besitzer hat der Bot keine Adresse, bis der neue Besitzer eine einträgt.',
+  theAddressIsMissing: 'Der Bot erhält keine Nachrichten: Die Adresse, die aufgerufen wird, fehlt.',
   tokenOfTheCalls: 'Token der Aufrufe',
   saveTheBot: 'Bot speichern',
   copyTheKey: 'Schlüssel kopieren',

@@ -12,6 +12,8 @@ export const bots = {
   itGetsMessagesOfAllPublicChannels: 'It gets the messages of all public channels',
   ownerOfTheBot: 'Owner of the bot',
   anotherOwnerGetsANewKey: 'With another owner, the bot gets a new key.',
+  anotherOwnerEntersTheAddress: 'With another owner, the bot has no address until the new owner enters one.',
+  theAddressIsMissing: 'No messages are posted to this bot: the address that is called is missing.',
   tokenOfTheCalls: 'Token of the calls',
   saveTheBot: 'Save the bot',
   copyTheKey: 'Copy the key',

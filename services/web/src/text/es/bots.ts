@@ -12,6 +12,9 @@ export const bots = {
   itGetsMessagesOfAllPublicChannels: 'Recibe los mensajes de todos los canales públicos',
   ownerOfTheBot: 'Propietario del bot',
   anotherOwnerGetsANewKey: 'Con otro propietario, el bot recibe una clave nueva.',
+  anotherOwnerEntersTheAddress:
+    'Con otro propietario, el bot no tiene dirección hasta que ese propietario introduzca una.',
+  theAddressIsMissing: 'Este bot no recibe mensajes: falta la dirección a la que se llama.',
   tokenOfTheCalls: 'Token de las llamadas',
   saveTheBot: 'Guardar el bot',
   copyTheKey: 'Copiar la clave',

@@ -12,6 +12,8 @@ export const bots = {
   itGetsMessagesOfAllPublicChannels: 'すべての公開チャンネルのメッセージを受け取る',
   ownerOfTheBot: 'ボットの所有者',
   anotherOwnerGetsANewKey: '所有者を変更すると、ボットのキーが新しくなります。',
+  anotherOwnerEntersTheAddress: '所有者を変更すると、新しい所有者が入力するまでボットのアドレスは空になります。',
+  theAddressIsMissing: '呼び出すアドレスがないため、このボットにメッセージは送信されません。',
   tokenOfTheCalls: '呼び出しのトークン',
   saveTheBot: 'ボットを保存',
   copyTheKey: 'キーをコピー',
