@@ -83,7 +83,7 @@ export const userOperations = {
     },
     result: z.object({ user_id: z.int() }),
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'user_group'],
+    events: ['realm_user', 'user_group', 'user_status', 'invites_changed'],
   }),
   getUsers: operation({
     name: 'get-users',
@@ -137,7 +137,7 @@ export const userOperations = {
       can_forge_sender: json(bool.optional()),
     },
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'realm_bot', 'user_group', 'user_status'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'user_status', 'invites_changed'],
   }),
   deactivateUser: operation({
     name: 'deactivate-user',
@@ -203,7 +203,7 @@ export const userOperations = {
       owner: z.object({ user_id: z.int(), api_key: z.string() }).optional(),
     }),
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'user_group'],
+    events: ['realm_user', 'user_group', 'user_status'],
   }),
   setRealmActive: operation({
     name: 'set-realm-active',
@@ -236,7 +236,7 @@ export const userOperations = {
     },
     result: z.object({ user_id: z.int(), api_key: z.string() }),
     errors: ['BAD_REQUEST'],
-    events: ['realm_user'],
+    events: ['realm_user', 'user_group', 'user_status', 'invites_changed'],
   }),
   setUserRole: operation({
     name: 'set-user-role',
