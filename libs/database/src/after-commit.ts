@@ -1,9 +1,11 @@
-import type { LogEntry } from '@natter/contracts';
+import type { LogEntry, Operation } from '@natter/contracts';
 import { withoutDeadline } from './deadline.ts';
 
 export interface Appended {
   realmId: number;
   entries: LogEntry[];
+  /** The operation whose request emitted all of them; undefined for consumers, timers and batches of sends. */
+  operation?: Pick<Operation, 'name' | 'events'> | undefined;
 }
 
 declare const cannotThrow: unique symbol;

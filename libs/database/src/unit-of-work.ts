@@ -31,6 +31,8 @@ export interface UnitOptions {
   idleMs?: number;
   /** Whether a consumer runs the unit for an event of the log. */
   isConsumer?: boolean;
+  /** The operation whose request runs the unit. */
+  operation?: Appended['operation'];
 }
 
 /**
@@ -106,12 +108,12 @@ async function runOnce<R>(
     const unit = openUnit(connection, options);
     await withoutCost(() => connection.query([unit.begin, ...options.locks].join('; ')));
     const result = await handler(unit.work);
-    const { claim, realmId, schema } = options;
+    const { claim, realmId, schema, operation } = options;
     // Written after the clock is locked. An earlier transaction with the same key has then ended, so no unit waits for a key.
     if (claim) unit.numbered.push(insertAnswer(schema, realmId, claim, { result }));
     const appended = await appendAndCommit(connection, schema, unit);
     if (claim) claim.stored = { result };
-    onAppended(appended);
+    onAppended({ ...appended, operation });
     return result;
   });
 }

@@ -217,10 +217,10 @@ export function wireOwner(
 ): { owner: Owner; consumers: readonly Consumer[] } {
   const { config, log, bus, metrics } = process;
   const checkEvent = createEventCheck(metrics, log, config.NATTER_EVENT_CHECK_RATIO);
-  const onAppended = afterCommit(({ realmId, entries }) => {
+  const onAppended = afterCommit(({ realmId, entries, operation }) => {
     const append = () => appender.append(realmId, entries);
     const appending = entries.length < manyEntries ? append() : chargedToRealm(realmId, append);
-    for (const { event } of entries) checkEvent(event);
+    for (const { event } of entries) checkEvent(event, operation);
     return appending;
   }, reportTo(process));
   // At most a third of the connections, because work that holds a gate needs others.

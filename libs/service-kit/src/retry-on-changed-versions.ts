@@ -82,7 +82,7 @@ async function runInLane(
   const decide = async (attempt: number): Promise<unknown> => {
     const allowed = actor && (await authorize(operation, actor, permits));
     const context: Context & Writing = {
-      ...writingOf(units, { realmId, actor: allowed, claim }),
+      ...writingOf(units, { realmId, operation, actor: allowed, claim }),
       operation,
       actor: allowed,
       meta,

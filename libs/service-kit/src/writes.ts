@@ -1,4 +1,4 @@
-import type { Actor } from '@natter/contracts';
+import type { Actor, Operation } from '@natter/contracts';
 import { type Answered, type Claim, type Commit, type UnitOfWork, VersionsChanged, type Work } from '@natter/database';
 
 /** Expected versions by name. */
@@ -42,11 +42,12 @@ export interface Units {
 
 interface Request {
   realmId: number;
+  operation?: Operation;
   actor: Actor | undefined;
   claim: Claim | undefined;
 }
 
-export function writingOf(units: Units | undefined, { realmId, actor, claim }: Request): Writing {
+export function writingOf(units: Units | undefined, { realmId, operation, actor, claim }: Request): Writing {
   const opened = (): Units => {
     if (!units) throw new Error('this process has no tables');
     return units;
@@ -55,7 +56,7 @@ export function writingOf(units: Units | undefined, { realmId, actor, claim }: R
   return {
     write(decide, { isQueued = false, expected, isPart = false } = {}) {
       const { schema, unitOfWork } = opened();
-      return unitOfWork({ realmId, schema, claim: isPart ? undefined : claim, isQueued }, async (work) => {
+      return unitOfWork({ realmId, schema, claim: isPart ? undefined : claim, isQueued, operation }, async (work) => {
         work.expectVersions(expected ? await expected(work) : versions);
         return decide(work);
       });

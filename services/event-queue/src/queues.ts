@@ -65,22 +65,28 @@ export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
   ];
 }
 
-/** Deactivating a user ends their queues. */
-export function endQueuesOfDeactivated({ consume, redis }: Owner, bus: Bus): void {
+/** Ends the queues of users who are deactivated, and of users for whom so much changed that they have to register again. */
+export function endQueuesOfUsers({ consume, redis }: Owner, bus: Bus): void {
+  /** Queues of each realm that ended in transactions whose commit is not known yet. */
+  const endedIn = new Map<number, Set<string>>();
   consume({
     name: 'queues-of-deactivated',
     on: {
-      'realm_user/update': async (work, { body: { person } }, number) => {
-        if (person.is_active !== false) return;
-        // A later queue belongs to a user who was reactivated before this event was handled.
+      'realm_user/update': async (work, { body: { person }, note }, number) => {
+        if (person.is_active !== false && !note?.ends_queues) return;
+        // A later queue belongs to a user who was reactivated, or has registered again, before this event was handled.
         const earlier = sql.fragment`user_id = ${person.user_id} AND (record->>'start')::bigint < ${number}`;
         const ended = await endQueues(work, work.realmId, earlier);
-        // Announced before the commit, and before Redis, which may be slow. If the commit fails, the poll of a living
-        // queue merely ends early.
-        for (const queueId of ended)
-          bus.publish(queueSubject(work.realmId), JSON.stringify({ queueId, generation: Number.MAX_SAFE_INTEGER }));
         await forget(redis, work.realmId, ended);
+        endedIn.set(work.realmId, new Set([...(endedIn.get(work.realmId) ?? []), ...ended]));
       },
+    },
+    // After the commit: a client whose poll ends polls again at once, and would otherwise find the queue still alive. If
+    // this process is killed before it announces the end, a held poll lasts until its heartbeat.
+    onMoved: (realmId) => {
+      for (const queueId of endedIn.get(realmId) ?? [])
+        bus.publish(queueSubject(realmId), JSON.stringify({ queueId, gone: true }));
+      endedIn.delete(realmId);
     },
   });
 }

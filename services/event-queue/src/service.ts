@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { startExpiry } from './expiry.ts';
 import { getLogKeysHandlers } from './get-log-keys.ts';
 import { createNewEpochs } from './new-epoch.ts';
-import { endQueuesOfDeactivated, queueHandlers } from './queues.ts';
+import { endQueuesOfUsers, queueHandlers } from './queues.ts';
 import { readLogHandlers } from './read-log.ts';
 import { registerHandlers } from './register.ts';
 import { startRetention } from './retention.ts';
@@ -38,7 +38,7 @@ export async function serveEventQueue(process: Process<Config>, owner: Owner): P
   const sweep = startSweep(owner, process, { measured, beginEpoch });
   const expiry = startExpiry(owner, process, measured);
   const retention = startRetention(owner.database, { ...process, hours: process.config.NATTER_LOG_RETENTION_HOURS });
-  endQueuesOfDeactivated(owner, process.bus);
+  endQueuesOfUsers(owner, process.bus);
   await process.bus.serve('event-queue', [
     ...registerHandlers(owner, process.bus, {
       queuesPerUser: process.config.NATTER_QUEUES_PER_USER,

@@ -113,7 +113,8 @@ export const peopleEvents = {
   'realm_user/update': event('One thing about a person changed.', {
     audience: 'either',
     body: z.strictObject({ person: personChange }),
-    note: z.strictObject({ delivery_email: str }).optional(),
+    // `ends_queues`: so much changes for the person that their queues end, and their clients register again.
+    note: z.strictObject({ delivery_email: str.optional(), ends_queues: z.literal(true).optional() }).optional(),
   }),
   'realm_bot/add': event('A bot is new, or becomes visible to an administrator.', {
     audience: 'users',

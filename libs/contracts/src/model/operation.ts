@@ -107,6 +107,11 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   /** The weight of these parameters, added to `weight`. For operations whose work grows with a parameter. */
   weigh?(params: ParamValues<P>): number;
   /**
+   * Whether its requests spend from the budget of the user only, and not from that of the realm. For operations that every
+   * client calls regularly: with many clients online they would use up the budget of the realm.
+   */
+  sparesRealm: boolean;
+  /**
    * The parameters as releases before the last one fingerprint them, in the order of their contracts: with defaults of
    * parameters that were removed, and without defaults that were added. Stored answers with these fingerprints are replayed.
    */
@@ -160,6 +165,7 @@ export function operation<
     projections: 'current',
     isForWriteOnly: false,
     isAlias: false,
+    sparesRealm: false,
     deadlineMs: 15_000,
     ...declared,
     weight: Math.max(declared.weight ?? 1, leastWeight),

@@ -132,7 +132,7 @@ export const botOperations = {
     summary: 'Deactivate a bot.',
     params: owned,
     errors,
-    events: ['realm_user', 'realm_bot', 'user_group'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'user_status', 'realm'],
   }),
   getBotApiKey: operation({
     name: 'get-bot-api-key',

@@ -53,6 +53,7 @@ export const credentialOperations = {
     summary: "End one of the caller's API keys or sessions.",
     params: { key_id: json(id) },
     errors: ['BAD_REQUEST'],
+    events: ['realm_bot'],
   }),
   regenerateApiKey: operation({
     name: 'regenerate-api-key',
@@ -60,6 +61,7 @@ export const credentialOperations = {
     http: { method: 'POST', path: '/users/me/api_key/regenerate' },
     summary: 'End all API keys and sessions of the caller, except the session of the request, and make a new key.',
     result: z.object({ api_key: z.string() }),
+    events: ['realm_bot'],
   }),
   authenticate: operation({
     name: 'authenticate',
@@ -128,6 +130,6 @@ export const credentialOperations = {
     params: { email: text(emailAddress) },
     result: z.object({ revoked: z.int() }),
     errors: ['BAD_REQUEST'],
-    events: ['credentials_changed'],
+    events: ['credentials_changed', 'realm_bot'],
   }),
 };

@@ -155,7 +155,7 @@ export const invitationOperations = {
     params: { key, ...joining },
     result: z.object({ user_id: int, email: z.string(), api_key: z.string() }),
     errors,
-    events: ['realm_user', 'user_group', 'invites_changed'],
+    events: ['realm_user', 'user_group', 'invites_changed', 'user_status'],
   }),
   joinPage: operation({
     name: 'join-page',
@@ -187,6 +187,7 @@ export const invitationOperations = {
     /** The form of the page contains the key, so that sending it twice has one effect. A header takes precedence. */
     params: { key, ...joiningByPage, idempotency_key: text(string(100).optional()) },
     result: pageSchema,
+    events: ['realm_user', 'user_group', 'user_status', 'invites_changed'],
   }),
   /** Called on behalf of the inviter: channels checks to which channels they may add subscribers. */
   checkInvitedChannels: operation({

@@ -18,6 +18,8 @@ export const presenceOperations = {
     summary: 'Tell that the caller is here, and learn who else is.',
     // The weight of `get-realm-presence`; 0 for `ping_only`, whose answer contains no presence of users.
     weigh: ({ ping_only }) => (ping_only ? 0 : 2),
+    // All clients call it once a minute.
+    sparesRealm: true,
     params: {
       status: text(z.enum(['active', 'idle']).describe('Whether the user is active or idle.')),
       last_update_id: json(bigId.optional()),

@@ -115,7 +115,7 @@ export const realmOperations = {
     },
     result: z.looseObject({}),
     errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'SYSTEM_GROUP_REQUIRED'],
-    events: ['realm', 'user_group'],
+    events: ['realm', 'user_group', 'realm_user', 'user_status'],
   }),
   deactivateRealm: operation({
     name: 'deactivate-realm',

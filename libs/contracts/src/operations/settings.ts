@@ -108,7 +108,7 @@ export const settingsOperations = {
     summary: 'Gives an account the new address that it was mailed to.',
     params: { key },
     result: pageSchema,
-    events: ['realm_user'],
+    events: ['realm_user', 'invites_changed'],
   }),
   forgottenPage: operation({
     name: 'forgotten-page',

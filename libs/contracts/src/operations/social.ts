@@ -60,7 +60,7 @@ export const socialOperations = {
     summary: "Change the caller's status.",
     params: { ...status, away: json(bool.optional()) },
     errors,
-    events: ['user_status'],
+    events: ['user_status', 'user_settings', 'update_global_notifications'],
   }),
   updateStatus: operation({
     name: 'update-status',
@@ -70,7 +70,7 @@ export const socialOperations = {
     summary: "Change somebody's status.",
     params: { user_id: json(id), ...status },
     errors,
-    events: ['user_status'],
+    events: ['user_status', 'user_settings', 'update_global_notifications'],
   }),
   getStatus: operation({
     name: 'get-status',

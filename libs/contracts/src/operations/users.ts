@@ -83,7 +83,7 @@ export const userOperations = {
     },
     result: z.object({ user_id: z.int() }),
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'user_group'],
+    events: ['realm_user', 'user_group', 'user_status', 'invites_changed'],
   }),
   getUsers: operation({
     name: 'get-users',
@@ -137,7 +137,7 @@ export const userOperations = {
       can_forge_sender: json(bool.optional()),
     },
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'realm_bot', 'user_group'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'user_status', 'invites_changed'],
   }),
   deactivateUser: operation({
     name: 'deactivate-user',
@@ -148,7 +148,7 @@ export const userOperations = {
     weight: 5,
     params: { user_id: json(id), deactivation_notification_comment: text(string(2000).optional()) },
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'realm_bot', 'user_group', 'invites_changed'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'user_status', 'invites_changed', 'realm'],
   }),
   deactivateSelf: operation({
     name: 'deactivate-self',
@@ -158,7 +158,7 @@ export const userOperations = {
     summary: "Deactivate the caller's own account.",
     weight: 5,
     errors: ['CANNOT_DEACTIVATE_LAST_USER', 'BAD_REQUEST'],
-    events: ['realm_user', 'realm_bot', 'user_group', 'invites_changed'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'user_status', 'invites_changed', 'realm'],
   }),
   reactivateUser: operation({
     name: 'reactivate-user',
@@ -169,7 +169,7 @@ export const userOperations = {
     weight: 5,
     params: { user_id: json(id) },
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'realm_bot', 'user_group', 'alert_words'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'user_status', 'alert_words', 'realm'],
   }),
   createRealm: operation({
     name: 'create-realm',
@@ -203,7 +203,7 @@ export const userOperations = {
       owner: z.object({ user_id: z.int(), api_key: z.string() }).optional(),
     }),
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'user_group'],
+    events: ['realm_user', 'user_group', 'user_status'],
   }),
   setRealmActive: operation({
     name: 'set-realm-active',
@@ -236,7 +236,7 @@ export const userOperations = {
     },
     result: z.object({ user_id: z.int(), api_key: z.string() }),
     errors: ['BAD_REQUEST'],
-    events: ['realm_user'],
+    events: ['realm_user', 'user_group', 'user_status', 'invites_changed'],
   }),
   setUserRole: operation({
     name: 'set-user-role',
@@ -246,7 +246,7 @@ export const userOperations = {
     params: { email: text(emailAddress), role: json(id) },
     result: z.object({ user_id: z.int() }),
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'realm_bot', 'user_group'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'user_status'],
   }),
   grantRights: operation({
     name: 'grant-rights',

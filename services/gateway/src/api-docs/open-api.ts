@@ -122,6 +122,7 @@ function descriptionOf(operation: Operation): string {
     whoMayCall(operation),
     weight > 1 ? `It weighs as much as ${weight} requests against the rate limit.` : '',
     operation.weigh ? 'Its weight grows with its parameters.' : '',
+    operation.sparesRealm ? 'It does not count against the budget of the organization.' : '',
     events.length > 0 ? `Events: ${events.map((type) => `\`${type}\``).join(', ')}.` : '',
   ]
     .filter((part) => part !== '')

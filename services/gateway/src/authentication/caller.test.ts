@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import {
   type Actor,
   eventQueueOperations,
+  presenceOperations,
   socialOperations,
   uploadOperations,
   userOperations,
@@ -99,6 +100,16 @@ test('what a page shows of others uses neither the budget for logins nor that of
     ['files:7', 'realm'],
     ['user:7', 'bots:3', 'realm'],
   ]);
+});
+
+test('a report of presence counts for its user, and the budget of the realm is left for other requests', async () => {
+  const { callers, asked, weights, exchange } = callersWith(0);
+  const { updatePresence, getRealmPresence } = presenceOperations;
+  await callers.countCall(updatePresence, exchange, actor);
+  await callers.countMore(2, updatePresence, exchange, actor);
+  await callers.countCall(getRealmPresence, exchange, actor);
+  expect(asked).toEqual([['user:7'], ['user:7'], ['user:7', 'realm']]);
+  expect(weights).toEqual([1, 2, 3]);
 });
 
 test('a file counts at most a whole budget with its request, so that a large one can be downloaded', async () => {

@@ -63,8 +63,9 @@ export interface Callers {
   /** The actor as it is now, even if it is cached. */
   renew(exchange: Exchange, meta: RequestMeta, credential: Credential): Promise<Actor>;
   /**
-   * Counts a request by its weight: against its actor, the bots of its owner and the realm or, without an actor, against its
-   * network over all realms. Polls have their own budget, and wait instead of exceeding it.
+   * Counts a request by its weight: against its actor, the bots of its owner and the realm, unless the operation spares the
+   * realm; or, without an actor, against its network over all realms. Polls have their own budget, and wait instead of
+   * exceeding it.
    */
   countCall(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): Promise<void>;
   /** Counts the size of a file or a page before it is sent: one for each further MiB. */
@@ -205,10 +206,12 @@ export function createCallers(options: {
     const ofBots =
       botOwnerId === undefined ? [] : [{ who: `${isPoll ? 'bot-polls' : 'bots'}:${botOwnerId}`, rate: rates.bots }];
     if (isPoll) return { realmId, all: [{ who: `poll:${userId}`, rate: rates.user }, ...ofBots] };
-    const ofRealm = { who: 'realm', rate: rates.realm };
+    // Users who send many requests without a budget of the realm cannot stop others: each of them has a limit, requests in
+    // flight are divided fairly among realms and users, and a realm whose requests cost much CPU time is held back (ADR 19).
+    const ofRealm = operation?.sparesRealm ? [] : [{ who: 'realm', rate: rates.realm }];
     if ((isFile || isPicture) && botOwnerId === undefined)
-      return { realmId, all: [{ who: `files:${userId}`, rate: rates.files }, ofRealm] };
-    return { realmId, all: [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, ofRealm] };
+      return { realmId, all: [{ who: `files:${userId}`, rate: rates.files }, ...ofRealm] };
+    return { realmId, all: [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, ...ofRealm] };
   }
 
   /** The actor of an operation that answers everyone, if the request shows one that counts. */

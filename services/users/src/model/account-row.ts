@@ -30,7 +30,8 @@ export const accountRow = z.object({
 });
 export type AccountRow = z.infer<typeof accountRow>;
 
-const visibility = sql.fragment`coalesce((account.settings->>'email_address_visibility')::int, 1)`;
+/** Who may see the real address of `account`. */
+export const visibility = sql.fragment`coalesce((account.settings->>'email_address_visibility')::int, 1)`;
 export const nominalEmail = sql.fragment`'user' || account.id || '@' || (SELECT r.host FROM users.realm r WHERE r.id = account.realm_id)`;
 /** Columns of `users.account`, whose alias must be `account`. */
 export const accountColumns = sql.fragment`account.id, account.email, CASE WHEN ${visibility} = 1 THEN account.email ELSE ${nominalEmail} END AS api_email,
@@ -50,6 +51,12 @@ const leastRole: Record<number, number> = {
 
 /** The lowest role that may see real addresses with this visibility; 0 if no role may. */
 export const roleThatSees = (visibility: number): number => leastRole[visibility] ?? 0;
+
+/** The visibilities with which only one of two roles may see real addresses. */
+export const visibilitiesBetween = (one: number, other: number): number[] =>
+  Object.keys(leastRole)
+    .map(Number)
+    .filter((visible) => one <= roleThatSees(visible) !== other <= roleThatSees(visible));
 
 export function canSeeEmail(row: Pick<AccountRow, 'id' | 'is_bot' | 'visibility'>, viewer: Viewer): boolean {
   if (!viewer) return row.is_bot;

@@ -1,13 +1,14 @@
-import { type Audience, idSet, type PersonChange, roles } from '@natter/contracts';
+import { type Audience, idSet, type NoteOf, type PersonChange, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import {
   type AccountRow,
   accountColumns,
   accountRow,
-  canSeeEmail,
   pictureFields,
   roleThatSees,
+  visibilitiesBetween,
+  visibility,
 } from './account-row.ts';
 
 const idRow = z.object({ id: z.number() });
@@ -29,10 +30,10 @@ export const administratorsAnd = (work: Work, ownerId: number | null): Promise<E
 const decideSends = ['full_name', 'avatar_url', 'is_active'] as const satisfies (keyof PersonChange)[];
 
 /** A change of a user that is announced to all users. */
-export function emitPerson(work: Work, person: PersonChange): void {
+export function emitPerson(work: Work, person: PersonChange, note?: NoteOf<'realm_user/update'>): void {
   // Gateways renew an actor when they read this event, maybe before messaging does: the actor's version proves nothing here.
   if (decideSends.some((name) => name in person)) work.bump('realm');
-  work.emit({ type: 'realm_user', op: 'update', body: { person }, audience: 'realm' });
+  work.emit({ type: 'realm_user', op: 'update', body: { person }, audience: 'realm', ...(note ? { note } : {}) });
 }
 
 /**
@@ -60,15 +61,22 @@ export async function announceEmail(work: Work, before: AccountRow): Promise<Acc
   return row;
 }
 
-/** A user whose role changed sees other addresses than before. Consumers know the addresses and pictures already. */
+/** The number of people whose addresses one unit announces, with two events for each at most. */
+const maxAddresses = 3_000;
+
+/**
+ * A user whose role changed sees other addresses than before. Consumers know the addresses and pictures already. If there are
+ * more than one unit announces, those of active and then of newer people come first; a register contains the others.
+ */
 export async function announceEmailsTo(work: Work, userId: number, before: number, after: number): Promise<void> {
+  const changed = visibilitiesBetween(before, after);
+  if (changed.length === 0) return;
+  const sees = after < before;
   const rows = await work.any(sql.type(accountRow)`
     SELECT ${accountColumns} FROM users.account
-    WHERE realm_id = ${work.realmId} AND NOT is_bot AND coalesce((settings->>'email_address_visibility')::int, 1) <> 1 ORDER BY id`);
+    WHERE realm_id = ${work.realmId} AND NOT is_bot AND id <> ${userId} AND ${visibility} = ANY(${sql.array(changed, 'int4')})
+    ORDER BY account.is_active DESC, account.id DESC LIMIT ${maxAddresses}`);
   for (const row of rows) {
-    const saw = canSeeEmail(row, { userId, role: before });
-    const sees = canSeeEmail(row, { userId, role: after });
-    if (saw === sees) continue;
     const person = { user_id: row.id, delivery_email: sees ? row.email : null };
     const to = { audience: { users: idSet([userId]) }, isForClientsOnly: true } as const;
     work.emit({ type: 'realm_user', op: 'update', body: { person }, ...to });

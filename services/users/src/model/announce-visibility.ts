@@ -13,6 +13,18 @@ type Changed = readonly Pairs[];
 
 const guest = { userId: 0, role: roles.guest };
 
+const countRow = z.object({ count: z.number() });
+
+/** Whether `announceGained` or `announceLost` may emit more than this number of events for one guest. */
+export async function needsMoreEvents(work: Work, changed: Changed, most: number): Promise<boolean> {
+  const people = peopleOf(changed);
+  const ofPeople = 3 * people.length;
+  if (people.length === 0 || ofPeople > most) return ofPeople > most;
+  const { count } = await work.one(sql.type(countRow)`
+    SELECT count(DISTINCT group_id)::int AS count FROM users.group_member WHERE user_id = ANY(${sql.array(people, 'int4')})`);
+  return ofPeople + count > most;
+}
+
 /** Emits to guests the users that they can see from now on, in the form of a register. */
 export async function announceGained(work: Work, gained: Changed): Promise<void> {
   const people = peopleOf(gained);

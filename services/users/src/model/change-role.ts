@@ -6,7 +6,7 @@ import { endGrantedRights } from './account-rights.ts';
 import type { AccountRow } from './account-row.ts';
 import { announceEmailsTo, emitPerson } from './announce-account.ts';
 import { announceBotsTo } from './announce-bot.ts';
-import { announceGained, announceLost } from './announce-visibility.ts';
+import { announceGained, announceLost, needsMoreEvents } from './announce-visibility.ts';
 import { renewLeakedKeys } from './bot-key.ts';
 import { requireBotRole } from './bot-rank.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
@@ -34,26 +34,42 @@ export async function changeRole(
 }
 
 /**
+ * Events about the users whom a person sees from now on or no longer, if guests are limited. With those about 3,000 addresses
+ * (6,000), the bots of the realm (10,000) and the own bots (4,000) they are below the limit of a unit (25,000), so that no
+ * change of a role is refused.
+ */
+const maxSightEvents = 4_000;
+
+/**
  * Sets a role that was checked; the user's bots are lowered with it, and lose the rights that owners granted. Clients of a
  * bot get no events about users and addresses that they see from now on or no longer, like those of lowered bots: there may
- * be thousands, and a member may change the role of the own bot again and again. A new register shows them.
+ * be thousands, and a member may change the role of the own bot again and again. A new register shows them. The queues of a
+ * person who sees very many more or fewer users end, so that their clients register again.
  */
 export async function setRole(work: Work, row: AccountRow, role: number): Promise<void> {
   const sawFewer = await hiddenOf(work, row);
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
-  emitPerson(work, { user_id: row.id, role });
+  const changed = role === roles.guest ? await hiddenOf(work, row) : sawFewer;
+  // Until the queues end, their clients receive no event about a user who is hidden now: audiences are decided at each commit.
+  const endsQueues = await needsMoreEvents(work, changed, maxSightEvents);
+  emitPerson(work, { user_id: row.id, role }, endsQueues ? { ends_queues: true } : undefined);
   await moveToRole(work, [row.id], role);
+  if (!endsQueues) await announceSight(work, row, role, changed);
+  if (row.is_bot) return;
+  if (role > row.role) await endGrantedRights(work, { ownerId: row.id });
+  await lowerBots(work, row.id, role);
+}
+
+/** Announces to a user whose role changed the users, addresses and bots that they see from now on or no longer. */
+async function announceSight(work: Work, row: AccountRow, role: number, changed: readonly Pairs[]): Promise<void> {
   // Addresses are announced for users that the client knows in full: before they are hidden, or after they are shown.
-  if (role !== roles.guest) await announceGained(work, sawFewer);
+  if (role !== roles.guest) await announceGained(work, changed);
   if (!row.is_bot) await announceEmailsTo(work, row.id, row.role, role);
-  if (role === roles.guest) await announceLost(work, await hiddenOf(work, row));
+  if (role === roles.guest) await announceLost(work, changed);
   const wasAdministrator = row.role <= roles.administrator;
   const isAdministrator = role <= roles.administrator;
   if (wasAdministrator !== isAdministrator)
     await announceBotsTo(work, { users: idSet([row.id]) }, row.id, isAdministrator);
-  if (row.is_bot) return;
-  if (role > row.role) await endGrantedRights(work, { ownerId: row.id });
-  await lowerBots(work, row.id, role);
 }
 
 /** The users who are hidden from a person; nobody is hidden from non-guests. None for a bot, which is not notified. */
