@@ -1,9 +1,11 @@
 /** The order and the attempts of jobs that preview linked pages, and how many pages are fetched. */
-import { type Database, sql } from '@natter/database';
+import { type Database, sql, VersionsChanged } from '@natter/database';
 import type { Servers } from '@natter/local';
+import { createLogger } from '@natter/service-kit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { postponeJob, takeJobs } from '../../services/messaging/src/link-previews/jobs.ts';
 import { fetchesLeft, storePage } from '../../services/messaging/src/link-previews/page-cache.ts';
+import { startPreviewWorker } from '../../services/messaging/src/link-previews/preview-worker.ts';
 import { openDatabase, openServers } from '../open-servers.ts';
 
 const realmId = 7;
@@ -106,4 +108,37 @@ test('one person and their bots cause an eighth of the pages that a realm may fe
   await database.run(sql.unsafe`
     UPDATE messaging.link_preview SET fetched_at = fetched_at - interval '1 hour' WHERE realm_id = ${realmId}`);
   expect(await leftFor(person)).toEqual({ causedBy: person, left: 125 });
+});
+
+test('a job whose previews cannot be added while a projection is outdated is postponed, which is no attempt', async () => {
+  const [url, messageId] = ['http://late.example/', 100];
+  const page = { title: 'Late', description: undefined, image: 'http://late.example/picture' };
+  await storePage(database, { realmId, causedBy: 1, url, page });
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.message (realm_id, id, sender_id, recipient_ids, content, rendered_content, client, sent_at)
+    VALUES (${realmId}, ${messageId}, 1, '{1}', ${url}, '', 'x', now())`);
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.link_preview_job (realm_id, message_id, content_hash, urls, caused_by)
+    VALUES (${realmId}, ${messageId}, sha256(convert_to(${url}, 'UTF8')), ARRAY[${url}], 1)`);
+  let tries = 0;
+  const sources = {
+    database,
+    catchUp: async () => undefined,
+    policies: { get: async () => ({ settings: { inline_url_embed_preview: true } }) },
+    background: async () => {
+      tries++;
+      throw new VersionsChanged('subscribers of channel 1', 'row');
+    },
+  } as unknown as Parameters<typeof startPreviewWorker>[0];
+  const process = { config: { NATTER_EXTERNAL_CONTENT_NETWORKS: '' }, log: createLogger('test', 'fatal') };
+  const worker = startPreviewWorker(sources, process as Parameters<typeof startPreviewWorker>[1]);
+  const postponed = () =>
+    database.any(sql.unsafe`
+      SELECT FROM messaging.link_preview_job WHERE message_id = ${messageId} AND attempts = 0 AND taken_until > created_at`);
+  try {
+    await expect.poll(async () => (await postponed()).length).toBe(1);
+  } finally {
+    await worker.stop();
+  }
+  expect(tries).toBeGreaterThan(1);
 });

@@ -1,4 +1,4 @@
-import { type Client, countOf, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, connected, countOf, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { behindRows, lockRows } from '../../held-rows.ts';
 import { channel, nameOf } from '../channels/setting.ts';
@@ -244,17 +244,55 @@ describe('a change beside users who have the message without a subscription', ()
     expect((await queue.settle()).filter(isChange)).toEqual([]);
   });
 
-  test('reaches a user who has just left', async () => {
+  test('does not wait for events that consumers skip', async () => {
+    const former = await realm.person();
+    const { id } = await leftBy(former);
+    const person = { user_id: former.user_id, role: 600 };
+    const shown = { type: 'realm_user', op: 'add', body: { person }, audience: { users: { ids: [] } } };
+    const many = JSON.stringify(Array.from({ length: 11_000 }, () => ({ ...shown, isForClientsOnly: true })));
+    const answer = await whileHeld('notices', 60_000, async (isHeld) => {
+      await connected((client) => client.query("SELECT log.append($1, '{}', '{}', 'users', $2)", [realm.id, many]));
+      return [(await react(id)).status, isHeld()];
+    });
+    expect(answer).toEqual([200, true]);
+  });
+
+  test('reaches a user who has just left, without waiting', async () => {
     const former = await realm.person();
     const at = await channel(realm.owner, [realm.owner, former]);
     const id = await send(at, 'left');
     await react(await send(at, 'before'));
     const queue = await former.queue(capable);
-    const answer = await whileHeld('periods', longerThanRequestsWait, async (isHeld) => {
+    const answer = await whileHeld('periods', 60_000, async (isHeld) => {
       await leave(at, former);
-      return [(await react(id)).status, isHeld()];
+      const later = await send(at, 'later');
+      return [(await react(later)).status, (await react(id)).status, isHeld()];
     });
-    expect(answer).toEqual([200, false]);
-    expect(await queue.next(reactions)).toMatchObject({ message_id: id });
+    expect(answer).toEqual([200, 200, true]);
+    expect((await queue.settle()).filter(reactions)).toMatchObject([{ message_id: id }]);
+  });
+
+  test('reaches a user whose subscription to the channel from which it was moved is late', async () => {
+    const { owner } = realm;
+    const reader = await realm.person();
+    const [from, to] = [await channel(owner, [owner]), await channel(owner, [owner])];
+    const form = { subscriptions: [{ name: await nameOf(owner, from) }], principals: [reader.user_id] };
+    const queue = await reader.queue(capable);
+    const moved = await whileHeld('periods', 240_000, async () => {
+      await owner.ok('POST', '/users/me/subscriptions', form);
+      const ids = [await send(from, 'moved'), await send(from, 'moved')];
+      for (const id of ids)
+        await owner.ok('PATCH', `/messages/${id}`, { stream_id: to, send_notification_to_new_thread: false });
+      await owner.ok('PATCH', `/messages/${ids[0]}`, { content: 'changed' });
+      await leave(from, reader);
+      await owner.ok('DELETE', `/messages/${ids[1]}`);
+      return ids;
+    });
+    const changes = (await queue.settle()).filter(isChange);
+    expect(changes.map(({ type, message_ids }) => [type, ...message_ids])).toEqual([
+      ...moved.map((id) => ['update_message', id]),
+      ['update_message', moved[0]],
+      ['delete_message', moved[1]],
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { Client, connected, type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, connected, countOf, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { channel, systemGroups } from '../channels/setting.ts';
 import { whileConsumerIsHeld } from '../held-consumer.ts';
@@ -202,3 +202,34 @@ test('changes of messages, and registers, do not wait for subscriptions of other
   expect(answers).toEqual([200, 200, true]);
   await queue.next(({ type }: Json) => type === 'reaction');
 });
+
+test.each<[string, Json]>([
+  ['a private channel', { invite_only: true, history_public_to_subscribers: true }],
+  ['a public channel', {}],
+])(
+  'an edit mentions and alerts a user who was just subscribed to %s, and no user who just left it',
+  async (_, form) => {
+    const { id: realmId, owner } = realm;
+    const [reader, former] = [await realm.person(), await realm.person()];
+    for (const who of [reader, former]) await who.ok('POST', '/users/me/alert_words', { alert_words: ['zebra'] });
+    const to = await channel(owner, [owner, former], form);
+    const name = await nameOf(to);
+    const queue = await reader.queue({ event_types: ['message', 'update_message'] });
+    const send = async (content: string): Promise<number> =>
+      (await owner.ok('POST', '/messages', { type: 'channel', to, topic: 't', content })).id;
+    const text = `@**${reader.full_name}** @**${former.full_name}** zebra`;
+    const ids = await whileHeld('messaging', 'periods', 240_000, async () => {
+      await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals: [reader.user_id] });
+      await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals: [former.user_id] });
+      const sent = [await send(text), await send('plain')];
+      for (const id of sent) await owner.ok('PATCH', `/messages/${id}`, { content: `changed ${text}` });
+      return sent;
+    });
+    const updates = (await queue.settle()).filter(({ type }) => type === 'update_message');
+    const flagged = ids.map((id) => [id, ['mentioned', 'has_alert_word']]);
+    expect(updates.map(({ message_id, flags }) => [message_id, flags])).toEqual(flagged);
+    const onlyReader = `mentioned_ids = '{${reader.user_id}}' AND alerted_ids = '{${reader.user_id}}'`;
+    const where = `realm_id = ${realmId} AND id = ANY('{${ids}}') AND ${onlyReader}`;
+    expect(await countOf('messaging.message', where)).toBe(ids.length);
+  },
+);

@@ -19,6 +19,8 @@ export interface Sources {
 }
 
 const messageRow = z.object({
+  id: z.number(),
+  sent_channel_id: z.number().nullable(),
   channel_id: z.number().nullable(),
   recipient_ids: z.array(z.number()).nullable(),
   content: z.string(),
@@ -62,7 +64,7 @@ export async function addPreviews(
         if (!isMine || !message?.is_same || !policy.settings.inline_url_embed_preview) return;
         if (message.channel_id !== channelId) throw new VersionsChanged(`message ${job.message_id}`, 'row');
         work.expectVersions({ ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) });
-        await append(work, job.message_id, { message, channel, html });
+        await append(work, { message, channel, html });
       });
     } catch (error) {
       if (!(error instanceof VersionsChanged) || attempt === maxAttempts) throw error;
@@ -73,26 +75,25 @@ export async function addPreviews(
 /** Locks the message of a job. Called before the job is locked, because edits lock in this order. */
 const lockMessage = (work: Work, job: PreviewJob): Promise<Found | undefined> =>
   work.maybeOne(sql.type(messageRow)`
-    SELECT channel_id, recipient_ids, content, rendered_content, floor(extract(epoch FROM clock_timestamp()))::float8 AS now,
+    SELECT id, sent_channel_id, channel_id, recipient_ids, content, rendered_content, floor(extract(epoch FROM clock_timestamp()))::float8 AS now,
       ${hashOf(sql.fragment`content`)} = decode(${job.content_hash}, 'hex') AS is_same
     FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${job.message_id} FOR UPDATE`);
 
 async function append(
   work: Work,
-  messageId: number,
   { message, channel, html }: { message: Found; channel: PostingRules | undefined; html: string },
 ): Promise<void> {
   const rendered = message.rendered_content + html;
   await work.run(sql.unsafe`
-    UPDATE messaging.message SET rendered_content = ${rendered} WHERE realm_id = ${work.realmId} AND id = ${messageId}`);
+    UPDATE messaging.message SET rendered_content = ${rendered} WHERE realm_id = ${work.realmId} AND id = ${message.id}`);
   const { recipient_ids } = message;
-  const audience = await audienceOf(work, channel ? { channel, recipient_ids } : { recipient_ids }, [messageId]);
-  const flags = await flagsOfReceivers(work, work.realmId, messageId);
+  const audience = await audienceOf(work, channel ? { channel, recipient_ids } : { recipient_ids }, [message.id]);
+  const flags = await flagsOfReceivers(work, work.realmId, message);
   const body: BodyOf<'update_message'> = {
     user_id: null,
     rendering_only: true,
-    message_id: messageId,
-    message_ids: [messageId],
+    message_id: message.id,
+    message_ids: [message.id],
     // The flags for users without flags of their own, because they did not receive the message.
     flags: ['read'],
     edit_timestamp: message.now,

@@ -1,4 +1,5 @@
 import { isOutage, type RequestMeta } from '@natter/contracts';
+import { VersionsChanged } from '@natter/database';
 import { type Process, repeat, watchProcess } from '@natter/service-kit';
 import type { MessagingConfig } from '../model/config.ts';
 import { externalContentKey } from '../model/external-content-key.ts';
@@ -23,8 +24,8 @@ export interface PreviewWorker {
 /**
  * Adds previews of linked web pages to messages, in every process of messaging. A job is a row. The transaction that adds
  * the previews deletes the row, so each job is done once. If a process dies, another process takes its job. A job is given
- * up after a few failed attempts. If no name server answers, so that no page can be requested, the job is postponed
- * instead. Jobs of a realm wait for each other, not for jobs of other realms.
+ * up after a few failed attempts. If no name server answers, so that no page can be requested, or if a projection is
+ * outdated for long, the job is postponed instead. Jobs of a realm wait for each other, not for jobs of other realms.
  */
 export function startPreviewWorker(
   sources: Sources,
@@ -85,8 +86,9 @@ export function startPreviewWorker(
       const done = runJob(job)
         .catch(async (error: unknown) => {
           onError(error, { realmId: job.realm_id, messageId: job.message_id });
-          // An outage is no attempt, but one that this process does not survive is.
-          if (isOutage(error)) await postponeJob(database, job, false).catch(onError);
+          // An outage or an outdated projection is no attempt, but one that this process does not survive is.
+          if (isOutage(error) || error instanceof VersionsChanged)
+            await postponeJob(database, job, false).catch(onError);
         })
         .finally(() => {
           running.delete(done);

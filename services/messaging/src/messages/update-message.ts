@@ -78,7 +78,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         if (message.channel) await lockBegins(work, message.channel, change);
         const written = { userId: actor.userId, anchor, change, messageIds, rendered };
         const at = await writeChange(work, written);
-        const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
+        const flags = await flagsOfReceivers(work, work.realmId, message);
         const event = { ...written, flags, topicLinks: links, channel: message.channel, at };
         work.emit(updateEvent({ ...event, audience: withActor(audience, actor.userId) }));
         if (message.channel && losers.length > 0) {

@@ -10,6 +10,7 @@ const messageRow = z.object({
   sender_id: z.number(),
   sender_name: z.string(),
   channel_id: z.number().nullable(),
+  sent_channel_id: z.number().nullable(),
   recipient_ids: z.array(z.number()).nullable(),
   topic: z.string(),
   content: z.string(),
@@ -27,7 +28,7 @@ export function createMessageAccess(access: ChannelAccess): MessageAccess {
   return {
     async readable(executor, actor, meta, messageId) {
       const row = await executor.maybeOne(sql.type(messageRow)`
-        SELECT m.id, m.sender_id, coalesce(p.full_name, '') AS sender_name, m.channel_id, m.recipient_ids, m.topic, m.content, extract(epoch FROM m.sent_at)::float8 AS sent
+        SELECT m.id, m.sender_id, coalesce(p.full_name, '') AS sender_name, m.channel_id, m.sent_channel_id, m.recipient_ids, m.topic, m.content, extract(epoch FROM m.sent_at)::float8 AS sent
         FROM messaging.message m LEFT JOIN messaging.person p ON p.realm_id = m.realm_id AND p.user_id = m.sender_id
         WHERE m.realm_id = ${actor.realmId} AND m.id = ${messageId}`);
       if (!row) throw invalid();

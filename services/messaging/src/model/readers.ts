@@ -1,6 +1,7 @@
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import { blockSize } from './blocks.ts';
+import { type LateReceivers, lateReceivers, type SentMessage } from './late-subscriptions.ts';
 import { isWithdrawnFrom } from './withdrawals.ts';
 
 /** SQL condition on a message `m` and a receiver `r`: whether the receiver has a flag for the message. */
@@ -12,9 +13,10 @@ const userRow = z.object({ user_id: z.number() });
 /**
  * All users who received a message `m`: its participants, or the subscribers of the channel at the time of the send.
  */
-const receivers = sql.fragment`(
+const receivers = ({ added, gone }: LateReceivers) => sql.fragment`(
   SELECT p.user_id FROM m JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND p.channel_id = m.sent_channel_id
-    AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id)
+    AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id) AND p.user_id <> ALL(${sql.array([...gone], 'int4')})
+  UNION SELECT unnest(${sql.array([...added], 'int4')})
   UNION SELECT d.user_id FROM m JOIN messaging.direct_message d ON d.realm_id = m.realm_id AND d.message_id = m.id)`;
 
 const message = (realmId: number, messageId: number) =>
@@ -43,7 +45,7 @@ export async function readersOf(
   askedBy: number,
 ): Promise<number[]> {
   const rows = await executor.any(sql.type(userRow)`
-    WITH ${message(realmId, messageId)}, r AS ${receivers}
+    WITH ${message(realmId, messageId)}, r AS ${receivers({ added: [], gone: [] })}
     SELECT r.user_id FROM r CROSS JOIN m WHERE ${hasRead} AND r.user_id <> m.sender_id AND NOT ${hasLost}
       AND NOT EXISTS (SELECT FROM messaging.mute_period x WHERE x.realm_id = m.realm_id AND x.to_id IS NULL
         AND ((x.user_id = r.user_id AND x.muted_id = ${askedBy}) OR (x.user_id = ${askedBy} AND x.muted_id = r.user_id)))
@@ -52,9 +54,10 @@ export async function readersOf(
 }
 
 /** All users who received a message. */
-export async function receiversOf(executor: Executor, realmId: number, messageId: number): Promise<number[]> {
+export async function receiversOf(executor: Executor, realmId: number, sent: SentMessage): Promise<number[]> {
+  const late = await lateReceivers(executor, realmId, sent);
   const rows = await executor.any(
-    sql.type(userRow)`WITH ${message(realmId, messageId)} SELECT user_id FROM ${receivers} r`,
+    sql.type(userRow)`WITH ${message(realmId, sent.id)} SELECT user_id FROM ${receivers(late)} r`,
   );
   return rows.map((row) => row.user_id);
 }
@@ -66,9 +69,14 @@ export type FlagsOfUsers = z.infer<typeof flagsRow>;
  * The flags of a message, grouped by equal flags, for its receivers and for users who flagged it, or are mentioned in it,
  * without a subscription. For all others it is read.
  */
-export const flagsOfReceivers = (executor: Executor, realmId: number, messageId: number): Promise<FlagsOfUsers[]> =>
-  executor.any(sql.type(flagsRow)`
-    WITH ${message(realmId, messageId)}, received AS ${receivers}, r AS (
+export async function flagsOfReceivers(
+  executor: Executor,
+  realmId: number,
+  sent: SentMessage,
+): Promise<readonly FlagsOfUsers[]> {
+  const late = await lateReceivers(executor, realmId, sent);
+  return executor.any(sql.type(flagsRow)`
+    WITH ${message(realmId, sent.id)}, received AS ${receivers(late)}, r AS (
       SELECT user_id, true AS has_received FROM received
       UNION ALL SELECT o.user_id, false FROM (
         SELECT f.user_id FROM m JOIN messaging.flag f ON f.realm_id = m.realm_id AND f.message_id = m.id
@@ -88,3 +96,4 @@ export const flagsOfReceivers = (executor: Executor, realmId: number, messageId:
         CASE WHEN NOT r.has_received THEN 'historical' END], NULL) AS flags
       FROM r CROSS JOIN m)
     SELECT flags, array_agg(user_id ORDER BY user_id) AS user_ids FROM marked GROUP BY flags`);
+}

@@ -7,7 +7,7 @@ const behindRow = z.object({ is_behind: z.boolean() });
 export async function isBehind(executor: Executor, realmId: number): Promise<boolean> {
   const { is_behind } = await executor.one(sql.type(behindRow)`
     SELECT EXISTS (
-      SELECT FROM ${eventsAfter(realmId, appliedNumber('channels', realmId, 'people'), ['user_group'], 1)} e) AS is_behind`);
+      SELECT FROM ${eventsAfter(realmId, appliedNumber('channels', realmId, 'people'), ['user_group'], { limit: 1 })} e) AS is_behind`);
   return is_behind;
 }
 

@@ -96,7 +96,7 @@ async function storeChange(work: Work, number: number, { audience, body }: Muted
   const next = await work.any(sql.type(nextRow)`
     SELECT c.id AS muted_id, min(e.number) AS number FROM unnest(${ids}) c (id) LEFT JOIN (
       SELECT e.number, (e.event->'body'->'muted_users')::jsonb AS list
-      FROM ${eventsAfter(realmId, number, ['muted_users'], waitingMutes)} e
+      FROM ${eventsAfter(realmId, number, ['muted_users'], { limit: waitingMutes })} e
       WHERE (e.event->'audience')::jsonb = ${JSON.stringify(audience)}::jsonb) e
     ON ${isIn(sql.fragment`e.list`)} <> ${isIn(sql.fragment`${JSON.stringify(body.muted_users)}::jsonb`)}
     GROUP BY 1`);

@@ -52,8 +52,10 @@ export const createRenderContent =
       const sender = { actor, meta, author: actor, policy, facts, hidden, linkedChannelIds: [] };
       const { context, groups } = await referredBy({ database, access }, sender, content);
       const rendered = await renderer.render(actor, content, context);
-      const received = await receiversOf(database, actor.realmId, message.id);
-      const called = mentionsAnybody(rendered.mentions) ? await calledBefore(database, actor.realmId, message) : [];
+      const isMention = mentionsAnybody(rendered.mentions);
+      const received =
+        isMention || facts.alertedIds.length > 0 ? await receiversOf(database, actor.realmId, message) : [];
+      const called = isMention ? await calledBefore(database, actor.realmId, message) : [];
       const receivers = new Set([...received, ...called]);
       const at = { ...placeOf(message, topic), receivers };
       return {
