@@ -70,8 +70,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   const authors = createAuthors(bus);
   const decidingOn = (database: Database) => {
     const access = createChannelAccess(channels, database);
-    const messages = createMessageAccess(access);
-    return { database, renderer: owner.renderer, channels, access, messages, policies, userVisibility, authors };
+    return { database, renderer: owner.renderer, channels, access, policies, userVisibility, authors };
   };
   const sending = decidingOn(owner.database);
   const deliver = createDelivery({
@@ -92,7 +91,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     ...owner,
     bus,
     authors,
-    messages: sending.messages,
+    messages: createMessageAccess(sending.access),
     policies,
     userVisibility,
     decideSend: createDecideSend(sending),

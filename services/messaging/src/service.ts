@@ -36,6 +36,7 @@ import { hintScheduler } from './model/scheduler-hint.ts';
 import { createDecideSend } from './model/sending/decide-planned.ts';
 import { sendingProjectionsConsumer } from './model/sending/projections-consumer.ts';
 import { createRenderContent } from './model/sending/render-content.ts';
+import { withWaking } from './model/wait-for-consumers.ts';
 import { reactionHandlers } from './reactions/reactions.ts';
 import { snapshotHandlers } from './register/snapshot-messaging.ts';
 import { reminderHandlers } from './reminders/reminders.ts';
@@ -52,7 +53,7 @@ import { typingHandlers } from './typing/typing.ts';
 
 /** Owns messages and their dependent data. */
 export async function startMessaging(process: Process<MessagingConfig>): Promise<Running> {
-  const owner = openOwner(process, 'messaging');
+  const owner = withWaking(openOwner(process, 'messaging'));
   const hint = hintScheduler(process.bus);
   startConsumers(owner, hint);
   const channels = createChannelCache(process.bus);

@@ -43,6 +43,7 @@ export const totals = {
   mutedUsers: { what: 'muted users', limit: 5_000 },
   navigationViews: { what: 'navigation views', limit: 500 },
   pushDevices: { what: 'push devices', limit: 100 },
+  /** Reminders, scheduled messages and topic preferences of the user's bots count too. */
   reminders: { what: 'reminders', limit: 1_000, bytes: 4 * mebibyte },
   savedSnippets: { what: 'saved snippets', limit: 1_000, bytes: 4 * mebibyte },
   scheduledMessages: { what: 'scheduled messages', limit: 1_000, bytes: 4 * mebibyte },

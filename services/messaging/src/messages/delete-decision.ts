@@ -8,7 +8,6 @@ import {
 } from '@natter/contracts';
 import { isPermitted } from '@natter/permissions';
 import type { PostingRules } from '../model/channel-cache.ts';
-import { requireChangeable } from '../model/message-access.ts';
 
 interface Situation {
   actor: Actor;
@@ -26,17 +25,16 @@ export const mayDeleteAny = (actor: Actor, channel: PostingRules | undefined, po
   isPermitted(realmPermissions.can_delete_any_message_group, policy.permissions.can_delete_any_message_group, actor) ||
   hasInChannel(actor, channel, 'can_delete_any_message_group');
 
+/** Whether the actor may delete their own messages and those of their bots there, within the time limit. */
+export const mayDeleteOwn = (actor: Actor, channel: PostingRules | undefined, policy: RealmPolicy): boolean =>
+  isPermitted(realmPermissions.can_delete_own_message_group, policy.permissions.can_delete_own_message_group, actor) ||
+  hasInChannel(actor, channel, 'can_delete_own_message_group');
+
 /** Refuses an actor who may not delete the message. Pure. */
 export function requireDeletionRight({ actor, message, isOwn, channel, policy, now }: Situation): void {
-  requireChangeable(channel);
   if (mayDeleteAny(actor, channel, policy)) return;
-  const mayOwn =
-    isPermitted(
-      realmPermissions.can_delete_own_message_group,
-      policy.permissions.can_delete_own_message_group,
-      actor,
-    ) || hasInChannel(actor, channel, 'can_delete_own_message_group');
-  if (!isOwn || !mayOwn) throw badRequest("You don't have permission to delete this message");
+  if (!isOwn || !mayDeleteOwn(actor, channel, policy))
+    throw badRequest("You don't have permission to delete this message");
   const limit = policy.settings.message_content_delete_limit_seconds;
   if (limit !== null && now - message.sent > limit)
     throw badRequest('The time limit for deleting this message has passed');

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
 import { decideOnCurrent } from '../model/decide-on-current.ts';
-import type { MessageAccess } from '../model/message-access.ts';
+import { type MessageAccess, requireChangeable } from '../model/message-access.ts';
 import { audienceOf, withActor } from '../model/message-audience.ts';
 import { ownership } from '../model/roles.ts';
-import { mayDeleteAny, requireDeletionRight } from './delete-decision.ts';
+import { mayDeleteAny, mayDeleteOwn, requireDeletionRight } from './delete-decision.ts';
 
 export interface Sources {
   channels: ChannelAccess;
@@ -30,11 +30,13 @@ export function deleteMessageHandlers({ database }: Owner, sources: Sources): Ha
           message.channel && fresh
             ? await sources.channels.readable(actor, meta, message.channel.channel_id, true)
             : message.channel;
+        requireChangeable(channel);
         const isSender = message.sender_id === actor.userId;
-        const { isOwn, expected: accountVersion } =
-          isSender || mayDeleteAny(actor, channel, policy)
-            ? { isOwn: isSender, expected: {} }
-            : await ownership(database, actor, message.sender_id);
+        const dependsOnOwner =
+          !isSender && !mayDeleteAny(actor, channel, policy) && mayDeleteOwn(actor, channel, policy);
+        const { isOwn, expected: accountVersion } = dependsOnOwner
+          ? await ownership(database, actor, message.sender_id)
+          : { isOwn: isSender, expected: {} };
         requireDeletionRight({ actor, message, isOwn, channel, policy, now: Date.now() / 1000 });
         const expected = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}), ...accountVersion };
         return { channel, expected };

@@ -1,6 +1,7 @@
 import { messagingOperations } from '@natter/contracts';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { checkedContent } from '../model/checked-content.ts';
+import { mayLinkFiles } from '../model/files/references.ts';
 import { dueNow } from '../model/scheduler-hint.ts';
 import { decideSend, type Sending } from '../model/sending/decide-send.ts';
 import { isContested } from '../model/sending/send-params.ts';
@@ -12,8 +13,8 @@ export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: 
     handleWrite(messagingOperations.sendMessage, async (context, params) => {
       const { actor, meta } = context;
       const content = checkedContent(params.content);
-      // Names are looked up in projections, which may be slightly behind.
-      if (/[@#]_?\*/.test(content)) await owner.catchUp(actor.realmId);
+      // Names and messages with files are looked up in projections, which may be slightly behind.
+      if (/[@#]_?\*/.test(content) || mayLinkFiles(content)) await owner.catchUp(actor.realmId);
       const tell = (outcome: 'sent' | 'refused') =>
         notifyOfChannel({ ...owner, channels: sending.channels, hint }, context, params, outcome);
       const { attempt } = context;

@@ -14,7 +14,7 @@ import { deletionEvents } from '../model/changes/delete-event.ts';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
 import { decideOnCurrent } from '../model/decide-on-current.ts';
-import { filesReferredBy, referencesOfEdit } from '../model/files/references.ts';
+import { filesReferredBy, noFiles, referencesOfEdit } from '../model/files/references.ts';
 import { linkifiersOf } from '../model/linkifiers.ts';
 import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
 import { withActor } from '../model/message-audience.ts';
@@ -52,8 +52,10 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         change.content === undefined
           ? undefined
           : await sources.renderContent(context, change.content, message, change.topic ?? anchor.topic);
-      const referred =
-        change.content === undefined ? [] : await filesReferredBy(database, sources.messages, context, change.content);
+      const shared =
+        change.content === undefined
+          ? noFiles
+          : await filesReferredBy({ database, access: sources.channels }, context, change.content);
       const isMove = change.topic !== undefined || change.target !== undefined;
       const topic = change.topic ?? anchor.topic;
       const [links = []] =
@@ -68,6 +70,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         // The decision may have used a later copy of the channel than the one by which the actor reads the message.
         if (message.channel) work.expectVersions(channelVersions(message.channel));
         if (rendered) work.expectVersions(rendered.expected);
+        work.expectVersions(shared.expected);
         const isUndone = isMove && (await dropUndone(work, anchor, change));
         // The messages of the move in their order, not the anchor first.
         const messageIds = isMove ? await lockMoved(work, anchor, change, { counted, onlySeenBy }) : [anchor.id];
@@ -102,7 +105,9 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         const { content } = change;
         return {
           detached_uploads:
-            content === undefined ? [] : await referencesOfEdit(work, actor, anchor.id, { content, referred }),
+            content === undefined
+              ? []
+              : await referencesOfEdit(work, actor, anchor.id, { content, referred: shared.fileIds }),
         };
       });
     }),

@@ -9,8 +9,16 @@ export interface ChannelAccess {
    * cached copy is compared with the current one, so a user whose access was revoked reads nothing more.
    */
   readable(actor: Actor, meta: RequestMeta, channelId: number, fresh?: boolean): Promise<PostingRules>;
-  /** The channels whose messages the actor may read. At most `most` are looked up; others count as closed. */
-  readableAmong(actor: Actor, meta: RequestMeta, channelIds: readonly number[], most?: number): Promise<Set<number>>;
+  /**
+   * The current copies of the channels whose messages the actor may read, by id. At most `most` are looked up; others count as
+   * closed.
+   */
+  readableAmong(
+    actor: Actor,
+    meta: RequestMeta,
+    channelIds: readonly number[],
+    most?: number,
+  ): Promise<ReadonlyMap<number, PostingRules>>;
 }
 
 /** Most channels that a request looks up one by one, unless its weight allows more, and how many of them at once. */
@@ -26,11 +34,11 @@ export function createChannelAccess(channels: ChannelCache, database: Database):
       throw invalidChannelId();
     },
     async readableAmong(actor, meta, channelIds, most = mostLookedUp) {
-      const readable = new Set<number>();
+      const readable = new Map<number, PostingRules>();
       const asked = channelIds.slice(0, most);
       for (let from = 0; from < asked.length; from += atOnce)
         for (const channel of await current(meta, asked.slice(from, from + atOnce)))
-          if (channel && mayRead(channel, actor)) readable.add(channel.channel_id);
+          if (channel && mayRead(channel, actor)) readable.set(channel.channel_id, channel);
       return readable;
     },
   };

@@ -17,28 +17,13 @@ export async function groupVersions(
   realmId: number,
   userIds: readonly number[] = [],
 ): Promise<Record<string, number>> {
-  return versionsBeforeWaiting(database, realmId, [...groupKeys, ...userIds.map(actorKey)]);
-}
-
-/** Like `groupVersions`, for decisions that use only which role and which owner these users have. */
-export const accountVersions = (
-  database: Database,
-  realmId: number,
-  userIds: readonly number[],
-): Promise<Record<string, number>> => versionsBeforeWaiting(database, realmId, userIds.map(actorKey));
-
-const groupKeys = ['groups', 'group-contents'];
-export const actorKey = (userId: number): string => `actor:${userId}`;
-
-async function versionsBeforeWaiting(
-  database: Database,
-  realmId: number,
-  keys: readonly string[],
-): Promise<Record<string, number>> {
-  const versions = await readVersions(database, realmId, keys);
+  const versions = await readVersions(database, realmId, [...groupKeys, ...userIds.map(actorKey)]);
   await waitForPeopleAndGroups(database, realmId);
   return versions;
 }
+
+const groupKeys = ['groups', 'group-contents'];
+export const actorKey = (userId: number): string => `actor:${userId}`;
 
 /** Like `groupVersions`, for a decision within the unit. Throws `VersionsChanged` if the projections are not up to date. */
 export async function expectGroups(work: Work): Promise<void> {

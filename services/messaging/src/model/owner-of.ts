@@ -17,3 +17,11 @@ export const isOfPerson = ({ realmId, userId }: Actor, accountId: Fragment): Fra
   const [realm, own] = [sql.fragment`${realmId}::int`, sql.fragment`${userId}::int`];
   return sql.fragment`(${accountId} = ${own} OR ${ownerOf({ realmId: realm, botId: accountId })} = ${ownerOf({ realmId: realm, botId: own })})`;
 };
+
+/** The ids of this account, of its person, and of the bots that count for that person. */
+export const accountsOfPerson = (realmId: number, userId: number): Fragment => {
+  const [realm, own] = [sql.fragment`${realmId}::int`, sql.fragment`${userId}::int`];
+  const person = ownerOf({ realmId: realm, botId: own });
+  return sql.fragment`ARRAY(SELECT ${own} UNION SELECT ${person} UNION SELECT b.user_id FROM messaging.standing b
+    WHERE b.realm_id = ${realm} AND coalesce(b.created_by, b.bot_owner_id) = ${person})`;
+};

@@ -10,7 +10,7 @@ import {
   type Work,
 } from '@natter/database';
 import { z } from 'zod';
-import { accountVersions, actorKey, expectRoles } from './group-versions.ts';
+import { actorKey, expectRoles } from './group-versions.ts';
 import { announceMutes } from './user-topics.ts';
 import { isWaiting, type WaitingEvent } from './waiting-events.ts';
 
@@ -99,14 +99,24 @@ export async function expectedGuests(
   return { guests, expected };
 }
 
-/** Whether the actor owns a bot, and the expected version of that answer. */
+const ownerRow = z.object({ applied: z.number(), is_own: z.boolean() });
+
+/**
+ * Whether the actor owns a bot, and the expected version of that answer, for a decision before the unit. Throws
+ * `VersionsChanged` if an event about the bot is not in the projection.
+ */
 export async function ownership(
   database: Database,
   { realmId, userId }: Actor,
   botId: number,
 ): Promise<{ isOwn: boolean; expected: Record<string, number> }> {
-  const expected = await accountVersions(database, realmId, [botId]);
-  const row = await database.maybeOne(sql.type(idRow)`
-    SELECT user_id FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${botId} AND bot_owner_id = ${userId}`);
-  return { isOwn: row !== undefined, expected };
+  const expected = await readVersions(database, realmId, [actorKey(botId)]);
+  const { applied, is_own } = await database.one(sql.type(ownerRow)`
+    SELECT ${rolesApplied(realmId)} AS applied, EXISTS (SELECT FROM messaging.standing
+      WHERE realm_id = ${realmId} AND user_id = ${botId} AND bot_owner_id = ${userId}) AS is_own`);
+  const isOfBot = ({ person }: WaitingEvent): boolean => person === botId;
+  const matters = { 'realm_user/add': isOfBot, 'realm_user/update': isOfBot };
+  if (await isWaiting(database, realmId, { consumer, types: ['realm_user'], matters, applied }))
+    throw new VersionsChanged('the owner of a bot', 'row');
+  return { isOwn: is_own, expected };
 }

@@ -11,6 +11,7 @@ import {
 } from '@natter/contracts';
 import { type Database, type Executor, requireRoom, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { accountsOfPerson } from './owner-of.ts';
 
 export const scheduledRow = z.object({
   id: z.number(),
@@ -39,12 +40,13 @@ export type ScheduledRow = z.infer<typeof scheduledRow>;
 export const scheduledColumns = sql.fragment`id, user_id, sender_id, kind, state, channel_id, recipient_ids, topic, content, rendered_content,
   extract(epoch FROM due_at)::float8 AS due, is_read_by_sender, client, revision, reminder_target_id, is_resolution, read_by, linked_channel_ids, bot_owner_id`;
 
-/** Call it after a row was added or changed. */
+/** Those of a person and of their bots count together. Call it after a row was added or changed. */
 export const requireScheduledRoom = (work: Work, userId: number, kind: 'message' | 'reminder'): Promise<void> =>
   requireRoom(
     work,
     kind === 'message' ? totals.scheduledMessages : totals.reminders,
-    sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND kind = ${kind} AND state <> 'sent'`,
+    sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId}
+      AND user_id = ANY(${accountsOfPerson(work.realmId, userId)}) AND kind = ${kind} AND state <> 'sent'`,
     sql.fragment`octet_length(content) + octet_length(rendered_content) + 8 * coalesce(cardinality(recipient_ids), 0)`,
   );
 

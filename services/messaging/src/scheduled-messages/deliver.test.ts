@@ -49,7 +49,7 @@ function delivering(
         contents
           .map((content, index) => rowOf(index + 1, content, late))
           .filter(({ content }) => !sent.includes(content)),
-      one: async () => ({ number: 0, is_behind: false }),
+      one: async () => ({ number: 0, behind: [] }),
     },
     background: async (_: number, handler: (work: Work) => Promise<unknown>) => {
       const before = sent.length;

@@ -21,10 +21,10 @@ import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
 import { waitForPeopleAndGroups } from '../model/group-versions.ts';
-import type { SystemBot } from '../model/notice.ts';
-import { removedEvent, type ScheduledRow, scheduledColumns, scheduledRow } from '../model/scheduled-row.ts';
+import { removedEvent, type ScheduledRow } from '../model/scheduled-row.ts';
 import type { DecideSend, Sendable } from '../model/sending/decide-planned.ts';
 import { isContested } from '../model/sending/send-params.ts';
+import { batchSize, type DueRow, readDue } from './due-rows.ts';
 import { failScheduled } from './failure.ts';
 
 export interface Delivery {
@@ -54,11 +54,6 @@ interface Ready {
   decided: Decided;
 }
 
-/** `late`: delay in seconds when the row was read. `is_welcome`: text of administrators for a new user. */
-const dueRow = scheduledRow.extend({ late: z.number(), is_welcome: z.boolean() });
-type DueRow = z.infer<typeof dueRow>;
-
-const batchSize = 250;
 /** Maximum number of characters in one transaction, because indexing long texts takes many milliseconds. */
 const maxCharacters = 100_000;
 const defaultCommitMs = 10_000;
@@ -73,9 +68,9 @@ const retryMs = 5_000;
 const lateRetryMs = 60_000;
 
 /**
- * Sends the due messages of a realm in order of time, each exactly once: the transaction that inserts a message marks
- * its row. Decisions are made before it, because they query other services; the commit checks their versions, and
- * outdated ones are repeated. One process at a time delivers in a realm, to keep the order; if it dies, its transaction
+ * Sends the due messages of a realm, those of one person in order of time, each exactly once: the transaction that inserts a
+ * message marks its row. Decisions are made before it, because they query other services; the commit checks their versions,
+ * and outdated ones are repeated. One process at a time delivers in a realm, to keep the order; if it dies, its transaction
  * ends and another continues.
  */
 export function createDelivery(delivery: Delivery): (realmId: number) => Promise<Outcome> {
@@ -90,7 +85,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     if (due.length === 0) return 'idle';
     const size = sizes.get(realmId) ?? batchSize;
     const rows = firstOf(due, size);
-    const together = await deliverTogether(realmId, rows, 0);
+    const together = await deliverTogether(realmId, inOrder(rows), 0);
     const outcome = together === 'split' ? await deliverApart(realmId, rows) : together;
     if (outcome !== 'done') return outcome;
     if (size < batchSize) sizes.set(realmId, Math.ceil(1.25 * size));
@@ -215,14 +210,9 @@ function firstOf(rows: readonly DueRow[], size: number): DueRow[] {
   });
 }
 
-/** By the database's clock, independent of this process's clock. */
-const readDue = (database: Database, realmId: number, except: number[]): Promise<DueRow[]> =>
-  database.any(sql.type(dueRow)`
-    SELECT ${scheduledColumns}, extract(epoch FROM clock_timestamp() - due_at)::float8 AS late,
-      EXISTS (SELECT FROM messaging.system_bot b WHERE b.realm_id = ${realmId} AND b.user_id = sender_id AND b.name = ${'Welcome Bot' satisfies SystemBot}) AS is_welcome
-    FROM messaging.scheduled_message
-    WHERE state = 'waiting' AND realm_id = ${realmId} AND due_at <= clock_timestamp() AND id <> ALL(${sql.array(except, 'int4')})
-    ORDER BY due_at, id LIMIT ${batchSize}`);
+/** Messages of one batch in order of time, whoever sends them. */
+const inOrder = (rows: readonly DueRow[]): DueRow[] =>
+  [...rows].sort((one, two) => one.due - two.due || one.id - two.id);
 
 /** Locks the rows that no other process holds and that are unchanged since the decision. */
 async function lockUnchanged(work: Work, ready: readonly Ready[]): Promise<Ready[]> {

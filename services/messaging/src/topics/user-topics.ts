@@ -2,6 +2,7 @@ import { badRequest, limits, topicOfName, topicOperations, totals } from '@natte
 import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
+import { accountsOfPerson } from '../model/owner-of.ts';
 import { emitMutedTopics, type Place, topicRow, usersAtOnce, visibility, writeTopic } from '../model/user-topics.ts';
 
 /** Per-user preferences of topics (inherit, muted, unmuted, followed), and the older mutes. */
@@ -47,7 +48,8 @@ export async function setTopic(work: Work, userId: number, { channelId, topic }:
   await requireRoom(
     work,
     totals.topicPreferences,
-    sql.fragment`messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
+    sql.fragment`messaging.user_topic
+      WHERE realm_id = ${work.realmId} AND user_id = ANY(${accountsOfPerson(work.realmId, userId)})`,
     sql.fragment`octet_length(topic)`,
   );
   await emitMutedTopics(work, [userId]);

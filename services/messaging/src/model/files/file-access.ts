@@ -28,64 +28,39 @@ export async function findFile(
     SELECT ${fileColumns} FROM messaging.attachment a WHERE a.realm_id = ${realmId} AND ${condition}`);
 }
 
-type Owned = Pick<FileRow, 'id' | 'owner_id'>;
+/** Maximum number of messages checked individually, for readers whose access depends on a group permission. */
+export const lookedAt = 20;
 
-/** The reader's own files, and those in a message that they may read without a permission of its channel. */
-async function visibleOf(
+/** Whether a reader may get a file: their own, or one in a message that they may read. `actor` undefined: without authentication. */
+export async function mayGet(
+  database: Database,
+  { messages, policy }: { messages: MessageAccess; policy: RealmPolicy },
+  { actor, meta }: Pick<Context, 'actor' | 'meta'>,
+  file: Pick<FileRow, 'id' | 'owner_id'>,
+): Promise<boolean> {
+  if (!actor && !policy.settings.enable_spectator_access) return false;
+  if (file.owner_id === actor?.userId || (await isVisible(database, actor, meta, file.id))) return true;
+  if (!actor) return false;
+  const newest = await database.any(sql.type(idRow)`
+    SELECT message_id AS id FROM messaging.attachment_message
+    WHERE realm_id = ${meta.realmId} AND attachment_id = ${file.id} ORDER BY message_id DESC LIMIT ${lookedAt}`);
+  for (const { id } of newest) if (await mayRead(database, messages, { actor, meta }, id)) return true;
+  return false;
+}
+
+/** Whether the file is in a message that the reader may read without a permission of its channel. */
+async function isVisible(
   executor: Executor,
   actor: Actor | undefined,
   meta: RequestMeta,
-  files: readonly Owned[],
-): Promise<Set<number>> {
-  const own = files.filter((file) => file.owner_id === actor?.userId).map((file) => file.id);
-  const others = files.filter((file) => file.owner_id !== actor?.userId).map((file) => file.id);
-  if (others.length === 0) return new Set(own);
+  fileId: number,
+): Promise<boolean> {
   const readable = await readableBy(executor, meta, actor);
-  const rows = await executor.any(sql.type(idRow)`
-    SELECT DISTINCT am.attachment_id AS id FROM messaging.attachment_message am
+  const found = await executor.maybeOne(sql.type(idRow)`
+    SELECT m.id FROM messaging.attachment_message am
     JOIN messaging.message m ON m.realm_id = am.realm_id AND m.id = am.message_id
-    WHERE am.realm_id = ${meta.realmId} AND am.attachment_id = ANY(${sql.array(others, 'int4')}) AND ${accessible(readable, actor)}`);
-  return new Set([...own, ...rows.map((row) => row.id)]);
-}
-
-/** Maximum number of messages checked individually, for readers whose access depends on a group permission. */
-const lookedAt = 20;
-
-const referenceRow = z.object({ file_id: z.number(), message_id: z.number() });
-
-/** Without authentication, `actor` is undefined. */
-export interface Reader {
-  actor: Actor | undefined;
-  meta: RequestMeta;
-}
-
-/** The files among these that the reader may get. */
-export async function gettable(
-  executor: Executor,
-  messages: MessageAccess,
-  { actor, meta }: Reader,
-  files: readonly Owned[],
-): Promise<Set<number>> {
-  const found = await visibleOf(executor, actor, meta, files);
-  const others = files.filter(({ id }) => !found.has(id)).map(({ id }) => id);
-  if (!actor || others.length === 0) return found;
-  // The newest message of each file, then the next of each: many messages with one file leave out no other file.
-  const references = await executor.any(sql.type(referenceRow)`
-    SELECT f.id AS file_id, newest.message_id FROM unnest(${sql.array(others, 'int4')}) AS f (id), LATERAL (
-      SELECT am.message_id, row_number() OVER (ORDER BY am.message_id DESC) AS place FROM (
-        SELECT message_id FROM messaging.attachment_message
-        WHERE realm_id = ${meta.realmId} AND attachment_id = f.id ORDER BY message_id DESC LIMIT ${lookedAt}) am) newest
-    ORDER BY newest.place, newest.message_id DESC`);
-  const isReadable = new Map<number, boolean>();
-  for (const { file_id, message_id } of references) {
-    if (found.has(file_id)) continue;
-    if (!isReadable.has(message_id)) {
-      if (isReadable.size === lookedAt) continue;
-      isReadable.set(message_id, await mayRead(executor, messages, { actor, meta }, message_id));
-    }
-    if (isReadable.get(message_id)) found.add(file_id);
-  }
-  return found;
+    WHERE am.realm_id = ${meta.realmId} AND am.attachment_id = ${fileId} AND ${accessible(readable, actor)} LIMIT 1`);
+  return found !== undefined;
 }
 
 async function mayRead(
@@ -101,15 +76,4 @@ async function mayRead(
     if (isRefusal(error)) return false;
     throw error;
   }
-}
-
-/** Whether this reader may get a file; `actor` undefined: without authentication. */
-export async function mayGet(
-  database: Database,
-  { messages, policy }: { messages: MessageAccess; policy: RealmPolicy },
-  { actor, meta }: Pick<Context, 'actor' | 'meta'>,
-  file: FileRow,
-): Promise<boolean> {
-  if (!actor && !policy.settings.enable_spectator_access) return false;
-  return (await gettable(database, messages, { actor, meta }, [file])).has(file.id);
 }

@@ -1,10 +1,9 @@
-import { type Actor, type LogEvent, perRequest } from '@natter/contracts';
-import { type Executor, type InsertNumbered, type Numbered, sql, type Work } from '@natter/database';
+import { type Actor, type LogEvent, perRequest, type RequestMeta } from '@natter/contracts';
+import { type InsertNumbered, type Numbered, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import type { MessageAccess } from '../message-access.ts';
 import { announceReferences, lockAttachments, toAttachment } from './attachment-row.ts';
-import { gettable, type Reader } from './file-access.ts';
+import { type Sharing, shareableBy } from './shareable-files.ts';
 
 const referenceRow = z.object({ id: z.number(), owner_id: z.number() });
 const idRow = z.object({ id: z.number() });
@@ -22,24 +21,30 @@ function tokensIn(realmId: number, content: string): string[] {
   );
 }
 
+/** The files that a text shares with its readers, and the expected versions of that decision. */
+export interface SharedFiles {
+  fileIds: readonly number[];
+  expected: Record<string, number>;
+}
+
+export const noFiles: SharedFiles = { fileIds: [], expected: {} };
+
 /**
  * The files that a text of this author shares with its readers: only those that the author may see, because a message
  * gives its readers access to its files.
  */
 export async function filesReferredBy(
-  executor: Executor,
-  messages: MessageAccess,
-  author: Reader,
+  sharing: Sharing,
+  author: { actor: Actor; meta: RequestMeta },
   content: string,
-): Promise<number[]> {
+): Promise<SharedFiles> {
   const { realmId } = author.meta;
   const tokens = tokensIn(realmId, content);
-  if (tokens.length === 0) return [];
-  const files = await executor.any(sql.type(referenceRow)`
+  if (tokens.length === 0) return noFiles;
+  const files = await sharing.database.any(sql.type(referenceRow)`
     SELECT id, owner_id FROM messaging.attachment WHERE realm_id = ${realmId} AND token = ANY(${sql.array(tokens, 'text')}) ORDER BY id`);
-  if (files.length === 0) return [];
-  const visible = await gettable(executor, messages, author, files);
-  return files.filter(({ id }) => visible.has(id)).map(({ id }) => id);
+  const { fileIds, expected } = await shareableBy(sharing, author, files);
+  return { fileIds: files.map(({ id }) => id).filter((id) => fileIds.has(id)), expected };
 }
 
 const intoReferences: InsertNumbered = (rows) => sql.unsafe`

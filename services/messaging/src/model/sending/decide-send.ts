@@ -8,9 +8,8 @@ import type { Authors } from '../authors.ts';
 import type { ChannelAccess } from '../channel-access.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { emailHiddenFrom, hidesEmail } from '../email-visibility.ts';
-import { filesReferredBy, mayLinkFiles, referencesOfSend } from '../files/references.ts';
+import { filesReferredBy, mayLinkFiles, noFiles, referencesOfSend, type SharedFiles } from '../files/references.ts';
 import { groupVersions } from '../group-versions.ts';
-import type { MessageAccess } from '../message-access.ts';
 import { jobsOfSend } from '../preview-job.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { type Destination, findDestination } from './destination.ts';
@@ -31,7 +30,6 @@ export interface Sending {
   database: Database;
   channels: ChannelCache;
   access: ChannelAccess;
-  messages: MessageAccess;
   policies: RealmPolicies;
   userVisibility: UserVisibility;
   renderer: Renderer;
@@ -80,7 +78,8 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
     botIds.size > 0 ? await calledBots(database, actor.realmId, destination, { userIds, botIds }) : nobodyCalled;
   const webhooks = triggeredWebhooks([actor, author], destination, { userIds, webhookIds, called });
   const preferences = await topicPreferencesAfter(database, sender, destination, params.isContested ? [] : userIds);
-  const references = referencesOfSend(mayLinkFiles(content) ? await filesShared(sending, request) : []);
+  const shared = mayLinkFiles(content) ? await filesShared(sending, request) : noFiles;
+  const references = referencesOfSend(shared.fileIds);
   const widget = widgetOf(content, params.widget_content);
   const sent = widget ? await sentWidget(database, author.userId, widget) : noWidget;
   const unreadFor = await unreadForOf(database, actor.realmId, destination, params);
@@ -104,7 +103,14 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
   const parts = [message, references, jobsOfSend(author.userId, content, rendered.pages), sent, preferences, webhooks];
   return {
     // Versions that were read later do not replace earlier ones.
-    expected: { ...ofBots, ...ofGroups, ...people, ...realmVersions(policy), ...destination.expected },
+    expected: {
+      ...shared.expected,
+      ...ofBots,
+      ...ofGroups,
+      ...people,
+      ...realmVersions(policy),
+      ...destination.expected,
+    },
     events: [message.event, ...references.events, ...preferences.events, ...acquaintedBy(destination, policy, facts)],
     numbered: (fromEnd) => parts.flatMap((part) => part.rows(fromEnd)),
     hasWebhooks: webhooks.areAny,
@@ -118,12 +124,9 @@ const acquaintedBy = (destination: Destination, policy: RealmPolicy, facts: Send
 const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, expected: {} });
 
 /** Notices of bots contain text of users, who may not share all files that a bot sees. */
-async function filesShared(
-  { database, messages }: Sending,
-  { actor, meta, params, content }: SendRequest,
-): Promise<number[]> {
+async function filesShared(sending: Sending, { actor, meta, params, content }: SendRequest): Promise<SharedFiles> {
   const sharer = params.seenBy ?? (actor.isSystemBot ? undefined : actor);
-  return sharer ? filesReferredBy(database, messages, { actor: sharer, meta }, content) : [];
+  return sharer ? filesReferredBy(sending, { actor: sharer, meta }, content) : noFiles;
 }
 
 /** The bots of the server notify by their message alone, because it may quote mentions. */
