@@ -103,14 +103,7 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
   const parts = [message, references, jobsOfSend(author.userId, content, rendered.pages), sent, preferences, webhooks];
   return {
     // Versions that were read later do not replace earlier ones.
-    expected: {
-      ...shared.expected,
-      ...ofBots,
-      ...ofGroups,
-      ...people,
-      ...realmVersions(policy),
-      ...destination.expected,
-    },
+    expected: merged([shared.expected, ofBots, ofGroups, people, realmVersions(policy), destination.expected]),
     events: [message.event, ...references.events, ...preferences.events, ...acquaintedBy(destination, policy, facts)],
     numbered: (fromEnd) => parts.flatMap((part) => part.rows(fromEnd)),
     hasWebhooks: webhooks.areAny,
@@ -120,6 +113,9 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
 
 const acquaintedBy = (destination: Destination, policy: RealmPolicy, facts: SenderFacts): LogEvent[] =>
   destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : [];
+
+/** Of a version that occurs several times, the last one counts. */
+const merged = (versions: readonly Record<string, number>[]): Record<string, number> => Object.assign({}, ...versions);
 
 const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, expected: {} });
 
