@@ -4,6 +4,7 @@ import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { type Directory, type NotificationSetting, notificationSettings, type Person } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
+import { isCrowded } from './event-room.ts';
 import { createFirstChannels } from './first-channels.ts';
 import { applyGroupEvent, type GroupEvent } from './group-events.ts';
 import { subscribeNewcomer } from './newcomer.ts';
@@ -24,7 +25,7 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
     <E>(apply: Apply<E>, isRelevant: (event: E) => boolean = () => true) =>
     async (work: Work, event: E, number: number): Promise<Handled> => {
       if (!isRelevant(event)) return;
-      if (work.emitted() > manyEvents) return 'unfinished';
+      if (isCrowded(work)) return 'unfinished';
       let mine = taken.get(work);
       if (!mine) {
         await holdDirectory(work, 'alone');
@@ -64,9 +65,6 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
     },
   });
 }
-
-/** A transaction that has emitted more events handles no further event: what that one emits has room in the next. */
-const manyEvents = 2_000;
 
 interface Taken {
   directory: Directory;
