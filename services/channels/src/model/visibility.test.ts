@@ -67,7 +67,7 @@ function unitIn(channelCount: number) {
   return { work: work as Work, events, read };
 }
 
-const nobody = new Set<number>();
+const nobody = { prompt: new Set<number>(), late: new Set<number>() };
 const receivers = ({ audience }: LogEvent): number[] => (audience === 'realm' ? [] : idsOf(audience.users));
 /** The ids of the channels that an event names. */
 const channelsIn = (event: LogEvent): readonly number[] => {
@@ -110,6 +110,12 @@ describe('all users join a group that sees private channels, of which each is se
     expect(events.filter(({ op }) => op === 'create').length).toBeGreaterThan(1_000);
     expect(events.at(-1)?.op).toBe('peer_add');
     expect(read.rows.length).toBeLessThan(6);
+  });
+
+  test('users whose additions are applied late are told of channels, but not of subscribers', async () => {
+    const { events } = await gain(10, { ...nobody, late: new Set(people) });
+    expect(events.map(({ op }) => op)).toEqual(Array.from({ length: 10 }, () => 'create'));
+    expect((await gain(10, { ...nobody, prompt: new Set(people) })).events).toEqual([]);
   });
 });
 

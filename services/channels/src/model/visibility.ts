@@ -22,8 +22,24 @@ import { portions } from './grouped.ts';
 /** A user's role and groups before a change; the role is undefined for a new user. */
 type Former = Omit<Holder, 'role'> & { role: number | undefined };
 
+/** Users whom the transaction adds. Until it is committed, the snapshot of channels is refused to them. */
+export interface Added {
+  /** Which channels appear to them is not announced: they have no queue that lacks these channels. */
+  prompt: Set<number>;
+  /**
+   * Their additions are applied late, so they may have queues without these channels. The subscribers of these channels are not
+   * announced: a realm can have so many that each addition would delay the next ones.
+   */
+  late: Set<number>;
+}
+
 /** Emits the channels that appear to or disappear for a user whose role changed, or who is new. */
-export async function announceChangeOfPerson(work: Work, directory: Directory, former: Former): Promise<void> {
+export async function announceChangeOfPerson(
+  work: Work,
+  directory: Directory,
+  former: Former,
+  { withSubscribers = true } = {},
+): Promise<void> {
   const { userId, role } = former;
   const now = directory.holder(userId);
   if (!now) return;
@@ -45,7 +61,7 @@ export async function announceChangeOfPerson(work: Work, directory: Directory, f
     appeared.push(...(await channelsAppear(work, directory, revealed)));
     await channelsVanish(work, hidden);
   }
-  await announceSubscribersOf(work, directory, appeared);
+  if (withSubscribers) await announceSubscribersOf(work, directory, appeared);
   await announceDefaultsTo(work, userId, isNonGuest(role), isNonGuest(now.role));
 }
 
@@ -60,20 +76,18 @@ const isNonGuest = (role: number | undefined): boolean => role !== undefined && 
 
 /**
  * Emits private channels that appear to or disappear for users because of a change of groups. Many channels and users
- * can be affected at once, so users are compared as sets, and listed only for events. `newcomers` are told nothing.
+ * can be affected at once, so users are compared as sets, and listed only for events.
  */
 export async function announceChangeOfGroups(
   work: Work,
   directory: Directory,
   change: GroupChange,
-  newcomers: ReadonlySet<number>,
+  { prompt, late }: Added,
 ): Promise<void> {
   const changed = directory.usersOf();
   for (const { gained, lost } of change.values()) changed.addAll(gained).addAll(lost);
   // Administrators see every channel.
-  const affected = minus(changed, newcomers).filter(
-    (id) => (directory.people.get(id)?.role ?? 0) > roles.administrator,
-  );
+  const affected = minus(changed, prompt).filter((id) => (directory.people.get(id)?.role ?? 0) > roles.administrator);
   if (affected.length === 0) return;
   const movesOf = movesThrough(directory, change, affected);
   const appeared: Appeared[] = [];
@@ -95,7 +109,7 @@ export async function announceChangeOfGroups(
     appeared.push(...(await channelsAppear(work, directory, revealed)));
     await channelsVanish(work, hidden);
   }
-  await announceSubscribersOf(work, directory, appeared);
+  if (affected.some((id) => !late.has(id))) await announceSubscribersOf(work, directory, appeared);
 }
 
 /** The private channels that a permission reveals to one of the groups, in portions. */
