@@ -103,19 +103,24 @@ test('channels are not announced to a new user', async () => {
 
 test('channels are announced to a new user whose addition is applied late: a queue may lack them', async () => {
   const realm = await openQuietRealm();
-  const open = await channel(realm.owner, [realm.owner]);
+  const { owner } = realm;
+  const open = await channel(owner, [owner]);
   const queue = await whileConsumerIsHeld(
     { realmId: realm.id, schema: 'channels', name: 'people' },
     60_000,
     async () => {
       const bot = await createBot(realm, 'late');
       // A register without channels does not wait for the addition.
-      const opened = await bot.queue({ event_types: ['stream'], fetch_event_types: ['message'] });
+      const opened = await bot.queue({ event_types: ['stream', 'subscription'], fetch_event_types: ['message'] });
       await new Promise((resolve) => setTimeout(resolve, 2_500));
       return opened;
     },
   );
   await queue.next(({ op, streams }) => op === 'create' && streams.some((one: Json) => one.stream_id === open));
+  // Their subscribers are not announced.
+  const later = await channel(owner);
+  await queue.next(({ op, streams }) => op === 'create' && streams[0].stream_id === later);
+  expect(queue.seen.filter(({ op, stream_ids }) => op === 'peer_add' && stream_ids.includes(open))).toEqual([]);
 });
 
 test('channels are announced to a new user if an operator re-applies the event later', async () => {
@@ -140,10 +145,12 @@ test('channels are announced to a new user if an operator re-applies the event l
     await client.query('COMMIT');
     return made;
   });
-  const queue = await bot.queue({ event_types: ['stream'] });
+  const queue = await bot.queue({ event_types: ['stream', 'subscription'] });
   expect(queue.state.streams).toEqual([]);
   await rows(`UPDATE channels.parked_event SET is_asked_for = true WHERE ${consumer}`, [realm.id]);
-  await queue.next(({ op, streams }) => op === 'create' && streams[0].stream_id === open);
+  const { stream_ids, user_ids } = await queue.next(({ op }) => op === 'peer_add');
+  expect([stream_ids, user_ids]).toEqual([[open], [owner.user_id]]);
+  expect(idsIn(queue, 'create')).toEqual([open]);
 });
 
 test('a bot that joins a group later is told of the channels of the group', async () => {

@@ -3,7 +3,7 @@ import { inTurns, requireEventRoom, type Work } from '@natter/database';
 import { minus, type ToUsers, to } from './audience.ts';
 import { countChanged, peersChanged } from './channel-events.ts';
 import type { ChannelRow } from './channel-row.ts';
-import { hasEventRoom } from './event-room.ts';
+import { announce, hasEventRoom } from './event-room.ts';
 import { grouped } from './grouped.ts';
 
 /** Users who joined or left a channel's list of subscribers. */
@@ -42,7 +42,7 @@ export async function announcePeers(
     await takeTurns();
     const knowers = find();
     if (knowers.size > 0 && hasEventRoom(work, 'low'))
-      work.emit(countChanged(channel, audienceOf(knowers, []).audience));
+      announce(work, countChanged(channel, audienceOf(knowers, []).audience));
     const isTogether = op === 'peer_remove' && userIds.length > 1;
     if (isTogether && userIds.length > few) {
       announced.push({ channel, userIds, ...audienceOf(knowers, []) });
@@ -59,7 +59,7 @@ export async function announcePeers(
     const [first] = group;
     if (!first || !hasEventRoom(work)) break;
     const channels = group.map(({ channel }) => channel);
-    work.emit(peersChanged(op, channels, first.userIds, first.audience));
+    announce(work, peersChanged(op, channels, first.userIds, first.audience));
   }
 }
 

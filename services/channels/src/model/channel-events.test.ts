@@ -1,6 +1,7 @@
 import type { LogEvent } from '@natter/contracts';
 import type { Work } from '@natter/database';
 import { expect, test } from 'vitest';
+import { to } from './audience.ts';
 import { announceSubscribersOf } from './channel-events.ts';
 import { Directory } from './directory/directory.ts';
 
@@ -34,7 +35,8 @@ async function announcedOf(count: number): Promise<number[]> {
   };
   const appeared = ids.map((id) => ({
     channel: { id, is_archived: false, subscriber_count: subscribers.length },
-    to: [1],
+    audience: to([1]),
+    key: '',
   }));
   await announceSubscribersOf(work as Work, directoryOfSubscribers(), appeared);
   return events.flatMap((event) =>

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type ChannelValue,
   channelChange,
@@ -12,8 +13,8 @@ import { contextOf, toChannel } from './channel-object.ts';
 import { channelsAtOnce } from './channel-portions.ts';
 import type { ChannelRow } from './channel-row.ts';
 import type { Directory } from './directory/directory.ts';
-import { hasEventRoom } from './event-room.ts';
-import { grouped } from './grouped.ts';
+import { announce, hasEventRoom } from './event-room.ts';
+import { grouped, portions } from './grouped.ts';
 
 const capability = 'archived_channels';
 /** For events about archived channels, which only clients that support them receive. */
@@ -26,37 +27,53 @@ export const formsOf = (channel: { is_archived: boolean }): { forms?: Form[] } =
 /** A channel and the users to whom it appears or disappears. */
 export interface Revealed {
   channel: ChannelRow;
-  to: readonly number[];
+  /** All the users. They are not kept, because there may be thousands for each of thousands of channels. */
+  receivers: () => readonly number[];
+  /** Equal for the same receivers. */
+  key: string;
 }
 
 /** The data of a channel that appeared. They are kept in memory until its subscribers are announced. */
 export interface Appeared {
   channel: Pick<ChannelRow, 'id' | 'is_archived' | 'subscriber_count'>;
-  to: readonly number[];
+  audience: ToUsers;
+  /** Equal for channels that one event can announce. */
+  key: string;
 }
 
 /** Emits channels that appear to users, and returns those that it emitted. `announceSubscribersOf` continues with them. */
-export function channelsAppear(work: Work, directory: Directory, revealed: readonly Revealed[]): Appeared[] {
+export async function channelsAppear(
+  work: Work,
+  directory: Directory,
+  revealed: readonly Revealed[],
+): Promise<Appeared[]> {
   const context = contextOf(directory);
   const appeared: Appeared[] = [];
-  for (const group of grouped(revealed, keysOfReceivers())) {
+  const takeTurns = inTurns();
+  for (const group of grouped(revealed, keyOfEvent)) {
+    await takeTurns();
     const [first] = group;
     if (!first || !hasEventRoom(work, 'low')) break;
-    work.emit({
+    const audience = to(first.receivers());
+    announce(work, {
       type: 'stream',
       op: 'create',
       body: { streams: group.map(({ channel }) => toChannel(channel, context)) },
-      audience: to(first.to),
+      audience,
       isForClientsOnly: true,
       ...formsOf(first.channel),
     });
-    for (const { channel, to } of group) {
+    const key = createHash('sha256').update(keyOfEvent(first)).digest('base64');
+    for (const { channel } of group) {
       const { id, is_archived, subscriber_count } = channel;
-      appeared.push({ channel: { id, is_archived, subscriber_count }, to });
+      appeared.push({ channel: { id, is_archived, subscriber_count }, audience, key });
     }
   }
   return appeared;
 }
+
+/** Equal for channels that one event can announce. */
+const keyOfEvent = ({ channel, key }: Revealed): string => `${channel.is_archived} ${key}`;
 
 /** Emits the subscribers of channels that appeared, as if the users to whom they appeared subscribed now. */
 export async function announceSubscribersOf(
@@ -64,11 +81,9 @@ export async function announceSubscribersOf(
   directory: Directory,
   appeared: readonly Appeared[],
 ): Promise<void> {
-  const listed = listedOf(appeared);
-  const keyOf = keysOfReceivers();
   const takeTurns = inTurns();
-  for (let at = 0; at < listed.length; at += channelsAtOnce) {
-    const some = listed.slice(at, at + channelsAtOnce);
+  for (const some of portions(listedOf(appeared), channelsAtOnce, () => 1)) {
+    if (!hasEventRoom(work)) return;
     const subscribers = await subscribersOf(
       work,
       some.map(({ channel }) => channel.id),
@@ -77,13 +92,13 @@ export async function announceSubscribersOf(
       const userIds = [...(subscribers.get(one.channel.id) ?? [])].filter((id) => directory.isActive(id));
       return { ...one, userIds };
     });
-    for (const group of grouped(withPeers, (one) => `${keyOf(one)} ${one.userIds.join()}`)) {
+    for (const group of grouped(withPeers, ({ key, userIds }) => `${key} ${userIds.join()}`)) {
       await takeTurns();
       const [first] = group;
       if (!first || first.userIds.length === 0) continue;
       if (!hasEventRoom(work)) return;
       const channels = group.map(({ channel }) => channel);
-      work.emit(peersChanged('peer_add', channels, first.userIds, to(first.to)));
+      announce(work, peersChanged('peer_add', channels, first.userIds, first.audience));
     }
   }
 }
@@ -107,27 +122,15 @@ function listedOf(appeared: readonly Appeared[]): readonly Appeared[] {
   return small.slice(first + 1);
 }
 
-/** Equal for channels that one event can announce. The text of each list of receivers is made once. */
-function keysOfReceivers(): (revealed: Appeared) => string {
-  const texts = new Map<readonly number[], string>();
-  return ({ channel, to: receivers }) => {
-    const text = texts.get(receivers) ?? receivers.join();
-    texts.set(receivers, text);
-    return `${channel.is_archived} ${text}`;
-  };
-}
-
 /** Emits the deletion of channels that users can no longer see. */
-export function channelsVanish(work: Work, hidden: readonly Revealed[]): void {
-  for (const group of grouped(hidden, keysOfReceivers())) {
-    if (!hasEventRoom(work)) return;
-    work.emit({
-      ...channelsGone(
-        group.map(({ channel }) => channel.id),
-        group[0]?.to ?? [],
-      ),
-      ...formsOf(group[0]?.channel ?? { is_archived: false }),
-    });
+export async function channelsVanish(work: Work, hidden: readonly Revealed[]): Promise<void> {
+  const takeTurns = inTurns();
+  for (const group of grouped(hidden, keyOfEvent)) {
+    await takeTurns();
+    const [first] = group;
+    if (!first || !hasEventRoom(work)) return;
+    const ids = group.map(({ channel }) => channel.id);
+    announce(work, { ...channelsGone(ids, first.receivers()), ...formsOf(first.channel) });
   }
 }
 

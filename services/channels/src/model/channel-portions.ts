@@ -4,6 +4,8 @@ import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
 
 /** The number of channels that are read at once, and that one event announces: a realm can have 50,000. */
 export const channelsAtOnce = 500;
+/** The number of channels whose subscribers are in memory at once: there may be thousands in each. */
+export const listedChannelsAtOnce = 100;
 
 const idRow = z.object({ id: z.number() });
 

@@ -2,8 +2,11 @@ import { sql, type Work } from '@natter/database';
 import { announcePeers } from './announce-peers.ts';
 import { sharedKnowers } from './audience.ts';
 import { subscribersOf } from './channel-events.ts';
+import { listedChannelsAtOnce } from './channel-portions.ts';
 import { channelColumns, channelRow } from './channel-row.ts';
 import type { Directory } from './directory/directory.ts';
+import { hasEventRoom } from './event-room.ts';
+import { portions } from './grouped.ts';
 import { addToCounts } from './join.ts';
 
 /**
@@ -15,9 +18,6 @@ export const leaveLists = (work: Work, directory: Directory, userId: number): Pr
 /** A reactivated user is listed again. */
 export const enterLists = (work: Work, directory: Directory, userId: number): Promise<void> =>
   change(work, directory, userId, 'peer_add');
-
-/** Channels whose subscribers are in memory: there may be thousands in each. */
-const channelsAtOnce = 100;
 
 async function change(work: Work, directory: Directory, userId: number, op: 'peer_add' | 'peer_remove'): Promise<void> {
   const channels = await work.any(sql.type(channelRow)`
@@ -31,8 +31,8 @@ async function change(work: Work, directory: Directory, userId: number, op: 'pee
   );
   for (const { id } of channels) work.bump(`channel:${id}`);
   const knowers = sharedKnowers(directory);
-  for (let at = 0; at < channels.length; at += channelsAtOnce) {
-    const some = channels.slice(at, at + channelsAtOnce);
+  for (const some of portions(channels, listedChannelsAtOnce, () => 1)) {
+    if (!hasEventRoom(work)) return;
     const subscribers = await subscribersOf(
       work,
       some.map(({ id }) => id),

@@ -4,12 +4,13 @@ import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { type Directory, type NotificationSetting, notificationSettings, type Person } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
+import { isCrowded } from './event-room.ts';
 import { createFirstChannels } from './first-channels.ts';
 import { applyGroupEvent, type GroupEvent } from './group-events.ts';
 import { subscribeNewcomer } from './newcomer.ts';
 import { enterLists, leaveLists } from './peer-lists.ts';
 import { announcePermissionsNaming } from './permission-changes.ts';
-import { announceChangeOfGroups, announceChangeOfPerson } from './visibility.ts';
+import { type Added, announceChangeOfGroups, announceChangeOfPerson } from './visibility.ts';
 
 /**
  * Maintains the projection of users and groups, and emits the consequences of a change in the same transaction:
@@ -24,11 +25,11 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
     <E>(apply: Apply<E>, isRelevant: (event: E) => boolean = () => true) =>
     async (work: Work, event: E, number: number): Promise<Handled> => {
       if (!isRelevant(event)) return;
-      if (work.emitted() > manyEvents) return 'unfinished';
+      if (isCrowded(work)) return 'unfinished';
       let mine = taken.get(work);
       if (!mine) {
         await holdDirectory(work, 'alone');
-        mine = { directory: await directories.take(work), wasInactive: new Map(), newcomers: new Set() };
+        mine = { directory: await directories.take(work), wasInactive: new Map(), prompt: new Set(), late: new Set() };
         taken.set(work, mine);
       }
       await apply(work, mine, event, number);
@@ -65,18 +66,10 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
   });
 }
 
-/** A transaction that has emitted more events handles no further event: what that one emits has room in the next. */
-const manyEvents = 2_000;
-
-interface Taken {
+interface Taken extends Added {
   directory: Directory;
   /** Users whom the transaction deactivates or reactivates, by id. The value says whether the user was inactive before it. */
   wasInactive: Map<number, boolean>;
-  /**
-   * Users whom the transaction adds. Which channels appear to them is not announced: until it is committed, the snapshot of
-   * channels is refused to them, so they have no queue that lacks these channels.
-   */
-  newcomers: Set<number>;
 }
 
 type Apply<E> = (work: Work, taken: Taken, event: E, number: number) => Promise<void>;
@@ -110,14 +103,17 @@ const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, { direc
   if (before.isActive && !after.isActive) await leaveLists(work, directory, after.userId);
 };
 
-const lateRow = z.object({ is_reapplied: z.boolean(), is_late: z.boolean() });
+/** `reapplied`: the event was parked before. `late`: a register may have given up waiting for it. */
+type Timing = 'prompt' | 'late' | 'reapplied';
+const timingRow = z.object({ is_reapplied: z.boolean(), is_late: z.boolean() });
 /** A register waits longer than this for the addition of its user. */
 const lateMs = 2_000;
 const defaultsRow = z.object({ notifications: z.record(z.string(), z.boolean()) });
 
 const isChanged = (before: Person, after: Person): boolean => keysOf(after).some((key) => before[key] !== after[key]);
 
-const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, { directory, newcomers }, event, number) => {
+const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, taken, event, number) => {
+  const { directory } = taken;
   const { person: user } = event.body;
   const { note } = event;
   if (directory.people.has(user.user_id)) return;
@@ -135,23 +131,23 @@ const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, { directory,
   };
   await storePerson(work, person);
   directory.setPerson(person);
-  if (await isLate(work, number))
-    await announceChangeOfPerson(work, directory, { userId: person.userId, role: undefined, groupIds: [] });
-  else newcomers.add(person.userId);
+  const timing = await timingOf(work, number);
+  if (timing !== 'reapplied') taken[timing].add(person.userId);
+  if (timing !== 'prompt') {
+    const former = { userId: person.userId, role: undefined, groupIds: [] };
+    await announceChangeOfPerson(work, directory, former, { withSubscribers: timing === 'reapplied' });
+  }
   await createFirstChannels(work, directory, person, note?.first_channels ?? []);
   await subscribeNewcomer(work, directory, person, note ?? {});
 };
 
-/**
- * Whether the user may have queues without the channels that appear now: the event was parked before, or it is so old that
- * a register may have given up waiting for it.
- */
-async function isLate(work: Work, number: number): Promise<boolean> {
-  const row = await work.one(sql.type(lateRow)`
+async function timingOf(work: Work, number: number): Promise<Timing> {
+  const row = await work.one(sql.type(timingRow)`
     SELECT ${appliedNumber('channels', work.realmId, 'people')} >= ${number} AS is_reapplied,
       coalesce(extract(epoch FROM clock_timestamp()) * 1000
         - log.waiting_since(${work.realmId}, ${number - 1}, ${number}, ARRAY['realm_user']), 0) > ${lateMs} AS is_late`);
-  return row.is_reapplied || row.is_late;
+  if (row.is_reapplied) return 'reapplied';
+  return row.is_late ? 'late' : 'prompt';
 }
 
 /** A trigger notes the first owner of a bot as `created_by`, which never changes. */
@@ -164,9 +160,9 @@ async function storePerson(work: Work, person: Person): Promise<void> {
       is_active = excluded.is_active, bot_owner_id = excluded.bot_owner_id, notifications = excluded.notifications`);
 }
 
-async function applyGroup(work: Work, { directory, newcomers }: Taken, event: GroupEvent): Promise<void> {
-  const change = await applyGroupEvent(work, directory, event);
-  if (change) await announceChangeOfGroups(work, directory, change, newcomers);
+async function applyGroup(work: Work, taken: Taken, event: GroupEvent): Promise<void> {
+  const change = await applyGroupEvent(work, taken.directory, event);
+  if (change) await announceChangeOfGroups(work, taken.directory, change, taken);
 }
 
 /** Names of the settings in users that are the defaults of a channel's own settings. */

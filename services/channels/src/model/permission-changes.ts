@@ -10,9 +10,11 @@ import { sharedKnowers, type ToUsers, to } from './audience.ts';
 import { formsOf, subscribersOf } from './channel-events.ts';
 import { type SystemGroups, shownPermissions, streamPostPolicy } from './channel-object.ts';
 import { channelPermissionNames } from './channel-permissions.ts';
+import { listedChannelsAtOnce } from './channel-portions.ts';
 import { channelColumns, channelRow } from './channel-row.ts';
 import { type Directory, systemGroupsOf } from './directory/directory.ts';
-import { hasEventRoom } from './event-room.ts';
+import { announce, hasEventRoom } from './event-room.ts';
+import { portions } from './grouped.ts';
 
 /** A change for an event, and the former value. Most properties have the same name and value in the table. */
 export interface AnnouncedChange {
@@ -49,8 +51,6 @@ export function permissionChanges(
 
 /** Maximum number of announced changes, those of the newest channels. A register contains all. */
 const maxChanges = 5_000;
-/** Channels whose subscribers are in memory: there may be thousands in each. */
-const channelsAtOnce = 100;
 
 /**
  * Emits the permissions that name users who were deactivated or reactivated: they are shown without deactivated users.
@@ -73,8 +73,7 @@ export async function announcePermissionsNaming(
   const audienceOf = sharedAudiences();
   const takeTurns = inTurns();
   let left = maxChanges;
-  for (let at = 0; at < channels.length; at += channelsAtOnce) {
-    const some = channels.slice(at, at + channelsAtOnce);
+  for (const some of portions(channels, listedChannelsAtOnce, () => 1)) {
     const subscribers = await subscribersOf(
       work,
       some.map(({ id }) => id),
@@ -91,7 +90,7 @@ export async function announcePermissionsNaming(
       const audience = audienceOf(knowers(channel, subscribers.get(channel.id) ?? new Set()));
       for (const { body } of changes) {
         if (!hasEventRoom(work)) return;
-        work.emit({ type: 'stream', op: 'update', body, audience, ...formsOf(channel) });
+        announce(work, { type: 'stream', op: 'update', body, audience, ...formsOf(channel) });
       }
     }
   }

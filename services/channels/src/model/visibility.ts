@@ -10,24 +10,43 @@ import {
   channelsVanish,
   type Revealed,
 } from './channel-events.ts';
-import { channelsInPortions } from './channel-portions.ts';
+import { channelsInPortions, listedChannelsAtOnce } from './channel-portions.ts';
 import type { ChannelRow } from './channel-row.ts';
 import { announceDefaultsTo } from './default-events.ts';
 import type { Directory } from './directory/directory.ts';
 import type { UserSet } from './directory/user-set.ts';
+import { hasEventRoom } from './event-room.ts';
 import type { GroupChange } from './group-events.ts';
+import { portions } from './grouped.ts';
 
 /** A user's role and groups before a change; the role is undefined for a new user. */
 type Former = Omit<Holder, 'role'> & { role: number | undefined };
 
+/** Users whom the transaction adds. Until it is committed, the snapshot of channels is refused to them. */
+export interface Added {
+  /** Which channels appear to them is not announced: they have no queue that lacks these channels. */
+  prompt: Set<number>;
+  /**
+   * Their additions are applied late, so they may have queues without these channels. The subscribers of these channels are not
+   * announced: a realm can have so many that each addition would delay the next ones.
+   */
+  late: Set<number>;
+}
+
 /** Emits the channels that appear to or disappear for a user whose role changed, or who is new. */
-export async function announceChangeOfPerson(work: Work, directory: Directory, former: Former): Promise<void> {
+export async function announceChangeOfPerson(
+  work: Work,
+  directory: Directory,
+  former: Former,
+  { withSubscribers = true } = {},
+): Promise<void> {
   const { userId, role } = former;
   const now = directory.holder(userId);
   if (!now) return;
   const subscribed = await subscribedBy(work, userId);
   // Users who are not guests see the same public channels.
   const isEither = role === undefined || isNonGuest(role) !== isNonGuest(now.role);
+  const only = { receivers: () => [userId], key: String(userId) };
   const appeared: Appeared[] = [];
   for await (const channels of channelsInPortions(work, sql.fragment`(c.is_private OR ${isEither})`)) {
     const revealed: Revealed[] = [];
@@ -36,13 +55,13 @@ export async function announceChangeOfPerson(work: Work, directory: Directory, f
       const isSubscribed = subscribed.has(channel.id);
       const was = role !== undefined && hasMetadataAccess(channel, { ...former, role }, isSubscribed);
       const is = hasMetadataAccess(channel, now, isSubscribed);
-      if (is && !was) revealed.push({ channel, to: [userId] });
-      if (was && !is) hidden.push({ channel, to: [userId] });
+      if (is && !was) revealed.push({ channel, ...only });
+      if (was && !is) hidden.push({ channel, ...only });
     }
-    appeared.push(...channelsAppear(work, directory, revealed));
-    channelsVanish(work, hidden);
+    appeared.push(...(await channelsAppear(work, directory, revealed)));
+    await channelsVanish(work, hidden);
   }
-  await announceSubscribersOf(work, directory, appeared);
+  if (withSubscribers) await announceSubscribersOf(work, directory, appeared);
   await announceDefaultsTo(work, userId, isNonGuest(role), isNonGuest(now.role));
 }
 
@@ -57,62 +76,61 @@ const isNonGuest = (role: number | undefined): boolean => role !== undefined && 
 
 /**
  * Emits private channels that appear to or disappear for users because of a change of groups. Many channels and users
- * can be affected at once, so users are compared as sets, and equal lists of users are one object. `newcomers` are told nothing.
+ * can be affected at once, so users are compared as sets, and listed only for events.
  */
 export async function announceChangeOfGroups(
   work: Work,
   directory: Directory,
   change: GroupChange,
-  newcomers: ReadonlySet<number>,
+  { prompt, late }: Added,
 ): Promise<void> {
   const changed = directory.usersOf();
   for (const { gained, lost } of change.values()) changed.addAll(gained).addAll(lost);
   // Administrators see every channel.
-  const affected = minus(changed, newcomers).filter(
-    (id) => (directory.people.get(id)?.role ?? 0) > roles.administrator,
-  );
+  const affected = minus(changed, prompt).filter((id) => (directory.people.get(id)?.role ?? 0) > roles.administrator);
   if (affected.length === 0) return;
   const movesOf = movesThrough(directory, change, affected);
   const appeared: Appeared[] = [];
   const takeTurns = inTurns();
-  for await (const channels of channelsInPortions(work, sql.fragment`c.is_private`)) {
-    const named = channels.filter(({ permissions }) =>
-      revealingPermissions.some((name) => groupsNamed(permissions[name]).some((id) => change.has(id))),
-    );
-    const subscribed = await subscribedAmong(work, named, affected);
+  // If nobody leaves a group, channels only appear.
+  const importance = [...change.values()].every(({ lost }) => lost.isEmpty) ? 'low' : 'high';
+  for await (const channels of channelsRevealedBy(work, change)) {
+    if (!hasEventRoom(work, importance)) break;
+    const subscribed = await subscribedAmong(work, channels, affected);
     const revealed: Revealed[] = [];
     const hidden: Revealed[] = [];
-    for (const channel of named) {
+    for (const channel of channels) {
       await takeTurns();
       // Subscribers see the channel anyway.
       const { gained, lost } = movesOf(channel, subscribed.get(channel.id) ?? []);
-      if (gained.length > 0) revealed.push({ channel, to: gained });
-      if (lost.length > 0) hidden.push({ channel, to: lost });
+      if (!gained.isEmpty) revealed.push({ channel, receivers: () => gained.list(), key: gained.key });
+      if (!lost.isEmpty) hidden.push({ channel, receivers: () => lost.list(), key: lost.key });
     }
-    appeared.push(...channelsAppear(work, directory, revealed));
-    channelsVanish(work, hidden);
+    appeared.push(...(await channelsAppear(work, directory, revealed)));
+    await channelsVanish(work, hidden);
   }
-  await announceSubscribersOf(work, directory, appeared);
+  if (affected.some((id) => !late.has(id))) await announceSubscribersOf(work, directory, appeared);
+}
+
+/** The private channels that a permission reveals to one of the groups, in portions. */
+async function* channelsRevealedBy(work: Work, change: GroupChange): AsyncGenerator<readonly ChannelRow[]> {
+  for await (const channels of channelsInPortions(work, sql.fragment`c.is_private`)) {
+    const revealed = channels.filter(({ permissions }) =>
+      revealingPermissions.some((name) => groupsNamed(permissions[name]).some((id) => change.has(id))),
+    );
+    yield* portions(revealed, listedChannelsAtOnce, () => 1);
+  }
 }
 
 /** Returns a function for the affected users, except some, who begin and who cease to see a channel. */
 function movesThrough(directory: Directory, change: GroupChange, affected: readonly number[]) {
-  const lists = new Map<string, number[]>();
-  const listOf = (users: UserSet): number[] => {
-    const list = lists.get(users.key) ?? [...users];
-    lists.set(users.key, list);
-    return list;
-  };
   const all = directory.usersOf(affected);
   const seersBefore = seersThrough(directory, affected, membersBefore(directory, change));
   const seersNow = seersThrough(directory, affected, (id) => directory.membersOf(id));
   return (channel: ChannelRow, except: readonly number[]) => {
     const others = all.copy().deleteAll(directory.usersOf(except));
     const [was, is] = [seersBefore(channel), seersNow(channel)];
-    return {
-      gained: listOf(is.copy().deleteAll(was).keepAll(others)),
-      lost: listOf(was.deleteAll(is).keepAll(others)),
-    };
+    return { gained: is.copy().deleteAll(was).keepAll(others), lost: was.deleteAll(is).keepAll(others) };
   };
 }
 
@@ -153,7 +171,6 @@ async function subscribedAmong(
   channels: readonly { id: number }[],
   userIds: readonly number[],
 ): Promise<ReadonlyMap<number, readonly number[]>> {
-  if (channels.length === 0) return new Map();
   const ids = sql.array(
     channels.map(({ id }) => id),
     'int4',
@@ -173,7 +190,9 @@ export async function announceChangeOfChannel(
 ): Promise<void> {
   const gained = minus(knowers.after, knowers.before);
   const lost = minus(knowers.before, knowers.after);
-  if (gained.length > 0)
-    await announceSubscribersOf(work, directory, channelsAppear(work, directory, [{ channel, to: gained }]));
-  if (lost.length > 0) channelsVanish(work, [{ channel, to: lost }]);
+  if (gained.length > 0) {
+    const appeared = await channelsAppear(work, directory, [{ channel, receivers: () => gained, key: '' }]);
+    await announceSubscribersOf(work, directory, appeared);
+  }
+  if (lost.length > 0) await channelsVanish(work, [{ channel, receivers: () => lost, key: '' }]);
 }

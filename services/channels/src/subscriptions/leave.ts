@@ -1,7 +1,7 @@
 import { sql, type Work } from '@natter/database';
 import { announcePeers } from '../model/announce-peers.ts';
 import { knows, minus, sharedKnowers, to } from '../model/audience.ts';
-import { channelsVanish, formsOf } from '../model/channel-events.ts';
+import { channelsVanish, formsOf, type Revealed } from '../model/channel-events.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
 import type { Directory } from '../model/directory/directory.ts';
 import { grouped } from '../model/grouped.ts';
@@ -56,10 +56,9 @@ export async function leave(work: Work, directory: Directory, leavings: readonly
     knowers: () => knowers(channel, new Set(minus(subscribers, new Set(gone)))),
   }));
   await announcePeers(work, 'peer_remove', changes);
-  channelsVanish(
-    work,
-    real
-      .map(({ channel, gone }) => ({ channel, to: gone.filter((id) => !knows(channel, directory, id, false)) }))
-      .filter(({ to }) => to.length > 0),
-  );
+  const hidden = real.flatMap(({ channel, gone }): Revealed[] => {
+    const receivers = gone.filter((id) => !knows(channel, directory, id, false));
+    return receivers.length === 0 ? [] : [{ channel, receivers: () => receivers, key: receivers.join() }];
+  });
+  await channelsVanish(work, hidden);
 }

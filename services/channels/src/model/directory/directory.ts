@@ -69,6 +69,8 @@ export class Directory {
   }
 
   setPerson(person: Person): void {
+    // All people are set in the order of their ids, so sets of them are listed in this order.
+    this.numbers.of(person.userId);
     this.people.set(person.userId, person);
     this.holders.delete(person.userId);
     this.byEmail = undefined;

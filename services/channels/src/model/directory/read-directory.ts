@@ -81,7 +81,7 @@ async function load(executor: Executor, realmId: number, stamp: string): Promise
     (SELECT json_agg(json_build_array(group_id, subgroup_id)) FROM channels.group_subgroup WHERE realm_id = ${realmId}) AS subgroups`);
   const directory = new Directory(stamp);
   for (const [userId, email, role, isActive, isBot, botOwnerId, notifications] of row.people ?? [])
-    directory.people.set(userId, { userId, email, role, isActive, isBot, botOwnerId, notifications });
+    directory.setPerson({ userId, email, role, isActive, isBot, botOwnerId, notifications });
   for (const [id, name, isSystem, isActive] of row.groups ?? [])
     directory.groups.set(id, { id, name, isSystem, isActive, members: new Set(), subgroups: new Set() });
   for (const [group, member] of row.members ?? []) directory.groups.get(group)?.members.add(member);

@@ -11,6 +11,9 @@ test('sets of users are combined like sets of ids', () => {
       const numbers = new Numbers();
       const [left, right] = [new UserSet(numbers, one), new UserSet(numbers, other)];
       expect(sorted(left)).toEqual(sorted(one));
+      expect(left.list()).toEqual([...left]);
+      expect(left.isEmpty).toBe(one.length === 0);
+      expect(left.copy().deleteAll(left).isEmpty).toBe(true);
       expect(sorted(left.copy().addAll(right))).toEqual(sorted(new Set([...one, ...other])));
       expect(sorted(left.copy().deleteAll(right))).toEqual(sorted(one.filter((id) => !other.includes(id))));
       expect(sorted(left.copy().keepAll(right))).toEqual(sorted(one.filter((id) => other.includes(id))));
