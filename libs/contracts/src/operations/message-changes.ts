@@ -54,7 +54,7 @@ export const messageChangeOperations = {
       'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
       'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
     ],
-    events: ['update_message', 'delete_message', 'user_topic', 'message'],
+    events: ['update_message', 'delete_message', 'user_topic', 'message', 'attachment'],
     // 50,000 messages are moved in about 10 s.
     deadlineMs: 60_000,
   }),
@@ -76,7 +76,7 @@ export const messageChangeOperations = {
     summary: 'Delete a message for good.',
     params: { message_id: messageId },
     errors: ['BAD_REQUEST'],
-    events: ['delete_message'],
+    events: ['delete_message', 'attachment', 'update_message_flags'],
   }),
   deleteTopic: operation({
     name: 'delete-topic',
@@ -87,7 +87,7 @@ export const messageChangeOperations = {
     params: { stream_id: json(id), topic_name: text(string(1_000)) },
     result: z.object({ complete: bool }),
     errors: ['BAD_REQUEST'],
-    events: ['delete_message'],
+    events: ['delete_message', 'attachment', 'update_message_flags'],
     deadlineMs: 60_000,
   }),
   addReaction: operation({
