@@ -238,14 +238,14 @@ test.each(['people', 'notices', 'sending-copies'])(
   'the owner of a bot deletes a message of the bot while %s of messaging is late with changes of others',
   async (consumer) => {
     const { owner, member } = realm;
+    const other = await realm.person();
     const [full_name, short_name] = [`Bot during ${consumer}`, consumer];
     const { user_id, api_key } = await member.ok('POST', '/bots', { full_name, short_name });
     const bot = new Client(owner, { user_id, api_key, full_name, email: `${short_name}-bot@${realm.host}` });
     const to = await channel(owner, [owner, member]);
     const { id } = await bot.ok('POST', '/messages', { type: 'channel', to, topic: 't', content: 'x' });
     const answer = await whileHeld('messaging', consumer, 240_000, async (isHeld) => {
-      const { user_id: other } = await realm.person();
-      await owner.ok('POST', '/user_groups/create', { name: `during ${consumer}`, description: '', members: [other] });
+      await owner.ok('PATCH', `/users/${other.user_id}`, { full_name: `During ${consumer}`, role: 300 });
       const { status } = await member.send('DELETE', `/messages/${id}`);
       return [status, isHeld()];
     });

@@ -119,8 +119,8 @@ async function seenAmong(
   if (references.length === 0) return new Set();
   const messageIds = references.map(({ message_id }) => message_id);
   const { applied, ids } = await database.one(sql.type(seenRow)`
-    SELECT ${appliedNumber('messaging', realmId, 'periods')} AS applied, ARRAY(SELECT m.id FROM messaging.message m
-      WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array(messageIds, 'int8')}) AND ${isSeenBy(userId)}) AS ids`);
+    SELECT ${appliedNumber('messaging', realmId, 'periods')} AS applied, coalesce((SELECT json_agg(m.id) FROM messaging.message m
+      WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array(messageIds, 'int8')}) AND ${isSeenBy(userId)}), '[]') AS ids`);
   const channelIds = new Set(references.map(({ channel_id }) => channel_id));
   const isOfAuthor = ({ users, channels }: WaitingEvent): boolean =>
     (users?.includes(userId) ?? false) && (channels?.some((id) => channelIds.has(id)) ?? false);
