@@ -1,6 +1,7 @@
 import type { System } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Credentials, request } from '../api.ts';
+import { type Credentials, request } from '../api.ts';
+import { createBot } from '../create-bot.ts';
 import { openSystem } from '../open-system.ts';
 
 const userLimit = 120;
@@ -14,19 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-async function createBot(owner: Credentials, name: string): Promise<Credentials> {
-  const made = await request(system.url, owner, 'POST /bots', { full_name: name, short_name: name });
-  expect(made.status).toBe(200);
-  const { body } = await request(system.url, owner, 'GET /bots');
-  const { username, api_key } = body.bots.find((bot: Answer) => bot.full_name === name);
-  return { email: username, api_key };
-}
-
 test('the bots of one owner share a limit, separate from other users and their bots', async () => {
   const { member, administrator } = system.people;
   const bots: Credentials[] = [];
-  for (let count = 0; count < 6; count++) bots.push(await createBot(member, `swarm${count}`));
-  const other = await createBot(administrator, 'lonely');
+  for (let count = 0; count < 6; count++) bots.push(await createBot(system.url, member, `swarm${count}`));
+  const other = await createBot(system.url, administrator, 'lonely');
 
   const begunAt = Date.now();
   /** When a window of the limit ends. All of its windows end a minute apart. */

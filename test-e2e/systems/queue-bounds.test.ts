@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../api.ts';
+import { createBot } from '../create-bot.ts';
 import { openSystem } from '../open-system.ts';
 import { untilServed } from '../patience.ts';
 
@@ -28,13 +29,6 @@ const ask = (who: Name, method: string, path: string, form: Record<string, unkno
   request(system.url, system.people[who], `${method} ${path}`, form);
 const register = (who: Name, form: Record<string, unknown> = {}) =>
   ask(who, 'POST', '/register', { event_types: ['message'], fetch_event_types: [], ...form });
-async function createBot(owner: Credentials, name: string): Promise<Credentials> {
-  const made = await request(system.url, owner, 'POST /bots', { full_name: name, short_name: name });
-  expect(made.status).toBe(200);
-  const { body } = await request(system.url, owner, 'GET /bots');
-  const { username, api_key } = body.bots.find((bot: Answer) => bot.full_name === name);
-  return { email: username, api_key };
-}
 const look = (who: Name, { queue_id, last_event_id }: Answer) =>
   ask(who, 'GET', '/events', { queue_id, last_event_id, dont_block: true });
 
@@ -58,8 +52,8 @@ describe('under the limits', () => {
     const registerAs = (who: Credentials) =>
       request(system.url, who, 'POST /register', { event_types: ['message'], fetch_event_types: [] });
     const bots: Credentials[] = [];
-    for (let count = 0; count < 6; count++) bots.push(await createBot(moderator, `follower${count}`));
-    const other = await createBot(member, 'other');
+    for (let count = 0; count < 6; count++) bots.push(await createBot(system.url, moderator, `follower${count}`));
+    const other = await createBot(system.url, member, 'other');
     const [last, ...full] = bots;
     if (!last || !full[0]) throw new Error('no bots');
     // Of one bot after the other, because simultaneous registers do not count each other.

@@ -4,21 +4,13 @@ import { expect, test } from 'vitest';
 import { to } from './audience.ts';
 import { announceSubscribersOf } from './channel-events.ts';
 import { Directory } from './directory/directory.ts';
+import { plainMember } from './directory/plain-member.ts';
 
 const subscribers = Array.from({ length: 240 }, (_, index) => index + 1);
 
 function directoryOfSubscribers(): Directory {
   const directory = new Directory('');
-  for (const userId of subscribers)
-    directory.setPerson({
-      userId,
-      email: '',
-      role: 400,
-      isActive: true,
-      isBot: false,
-      botOwnerId: null,
-      notifications: {},
-    });
+  for (const userId of subscribers) directory.setPerson(plainMember(userId));
   return directory;
 }
 

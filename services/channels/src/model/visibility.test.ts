@@ -2,6 +2,7 @@ import { channelPermissions, idsOf, type LogEvent } from '@natter/contracts';
 import type { Query, Work } from '@natter/database';
 import { describe, expect, test } from 'vitest';
 import { Directory } from './directory/directory.ts';
+import { plainMember } from './directory/plain-member.ts';
 import type { GroupChange } from './group-events.ts';
 import { announceChangeOfGroups } from './visibility.ts';
 
@@ -11,16 +12,7 @@ const people = Array.from({ length: 2_000 }, (_, index) => (index + 1) * 1_000);
 
 function directoryOf(members: readonly number[]): Directory {
   const directory = new Directory('');
-  for (const userId of people)
-    directory.setPerson({
-      userId,
-      email: '',
-      role: 400,
-      isActive: true,
-      isBot: false,
-      botOwnerId: null,
-      notifications: {},
-    });
+  for (const userId of people) directory.setPerson(plainMember(userId));
   const group = { id: groupId, name: '', isSystem: false, isActive: true, subgroups: new Set<number>() };
   directory.groups.set(groupId, { ...group, members: new Set(members) });
   return directory;

@@ -30,7 +30,7 @@ export const accountRow = z.object({
 });
 export type AccountRow = z.infer<typeof accountRow>;
 
-/** Who may see the real address of `account`. */
+/** The visibility of the real address of `account`. */
 export const visibility = sql.fragment`coalesce((account.settings->>'email_address_visibility')::int, 1)`;
 export const nominalEmail = sql.fragment`'user' || account.id || '@' || (SELECT r.host FROM users.realm r WHERE r.id = account.realm_id)`;
 /** Columns of `users.account`, whose alias must be `account`. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Directory } from './directory.ts';
+import { plainMember } from './plain-member.ts';
 
 const people = Array.from({ length: 2_000 }, (_, index) => index + 1);
 const groupCount = 10_000;
@@ -7,16 +8,7 @@ const groupCount = 10_000;
 /** Each group contains the one before; the first contains everybody. */
 function chain(): Directory {
   const directory = new Directory('');
-  for (const userId of people)
-    directory.people.set(userId, {
-      userId,
-      email: '',
-      role: 400,
-      isActive: true,
-      isBot: false,
-      botOwnerId: null,
-      notifications: {},
-    });
+  for (const userId of people) directory.people.set(userId, plainMember(userId));
   for (let id = 1; id <= groupCount; id++)
     directory.groups.set(id, {
       id,

@@ -114,7 +114,7 @@ export async function decideSend(sending: Sending, request: SendRequest): Promis
 const acquaintedBy = (destination: Destination, policy: RealmPolicy, facts: SenderFacts): LogEvent[] =>
   destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : [];
 
-/** Of a version that occurs several times, the last one counts. */
+/** Merges versions. If several lists contain a version, the last list determines it. */
 const merged = (versions: readonly Record<string, number>[]): Record<string, number> => Object.assign({}, ...versions);
 
 const byActor = (actor: Actor): Author => ({ actor, statedAt: undefined, expected: {} });
